@@ -1,0 +1,33 @@
+"""Named errors: each says what was wrong and what to do about it.
+
+Everything a user can cause derives from `ConvergenceError`; the command line turns it into one
+line on stderr and exit code 2.
+"""
+
+
+class ConvergenceError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class InvalidInputError(ConvergenceError, ValueError):
+    """Points, weights, β or a parameter have a wrong shape, sign or value."""
+
+
+class NoMassError(ConvergenceError, ArithmeticError):
+    """A row of the kernel has no mass in float64: no key lies within reach at this β."""
+
+
+class NoReferenceError(ConvergenceError, LookupError):
+    """No exact reference is known for this space and score."""
+
+
+class DeviceError(ConvergenceError, RuntimeError):
+    """A GPU was asked for where none is usable."""
+
+
+class StudyError(ConvergenceError, LookupError):
+    """An unknown study, preset or claim, or a study file that does not define one."""
+
+
+class CheckpointError(ConvergenceError, OSError):
+    """A checkpoint or result cannot be read or written (full disk, foreign file, damage)."""

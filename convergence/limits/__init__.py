@@ -1,0 +1,19 @@
+"""The truth: limit generators, exact N = ∞ expectations and sampling constants.
+
+Nothing here imports the estimators (`kernels`, `operators`), nor they this: a reference must not
+share code with what it judges.
+"""
+
+from . import gaussians, spheres  # noqa: F401  (register their step laws)
+from .law import effective_degree, expectation, sampling_constants, step_law
+from .witten import diffusion, drift, generator
+
+__all__ = [
+    "diffusion",
+    "drift",
+    "effective_degree",
+    "expectation",
+    "generator",
+    "sampling_constants",
+    "step_law",
+]

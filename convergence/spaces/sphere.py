@@ -1,0 +1,111 @@
+"""Round spheres with uniform or von Mises-Fisher density."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special, stats
+
+from ..errors import InvalidInputError
+from .polynomials import Polynomial
+from .space import Space
+
+
+def log_mean_exponential(d: int, r: np.ndarray | float) -> np.ndarray:
+    """log of the mean of exp(r e·y) over the uniform unit sphere S^d, e a unit vector.
+
+    The mean is Γ(ν+1) (2/r)^ν I_ν(r) with ν = (d-1)/2, computed with the scaled Bessel function.
+    """
+    r = np.asarray(r, dtype=float)
+    nu = (d - 1) / 2
+    safe = np.where(r > 0, r, 1.0)
+    log_mean = (
+        special.gammaln(nu + 1) + nu * np.log(2 / safe) + np.log(special.ive(nu, safe)) + safe
+    )
+    return np.where(r > 0, log_mean, 0.0)
+
+
+@dataclass(frozen=True)
+class Sphere(Space):
+    """The sphere S^d of given radius in R^{d+1}, density ρ ∝ exp(κ μ·x/radius).
+
+    Parameters
+    ----------
+    d : int
+        Dimension, at least 1 (`Circle` is S^1 with its angle).
+    kappa : float
+        Concentration κ ≥ 0; 0 is the uniform density.
+    mu : tuple of float, optional
+        Mean direction μ, normalised here; needed when κ > 0.
+    radius : float
+    """
+
+    d: int
+    kappa: float = 0.0
+    mu: tuple[float, ...] = ()
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.d < 1:
+            raise InvalidInputError(f"a sphere needs dimension d >= 1, not {self.d}")
+        if not (np.isfinite(self.kappa) and self.kappa >= 0):
+            raise InvalidInputError(f"kappa must be finite and >= 0, not {self.kappa}")
+        if not (np.isfinite(self.radius) and self.radius > 0):
+            raise InvalidInputError(f"the radius must be finite and > 0, not {self.radius}")
+        if self.kappa > 0 and (len(self.mu) != self.d + 1 or not np.linalg.norm(self.mu) > 0):
+            raise InvalidInputError(
+                f"kappa > 0 needs a mean direction mu of {self.d + 1} numbers, not {self.mu}"
+            )
+
+    @property
+    def dim(self) -> int:
+        return self.d
+
+    @property
+    def ambient_dim(self) -> int:
+        return self.d + 1
+
+    @property
+    def volume(self) -> float:
+        half = (self.d + 1) / 2
+        return float(2 * np.pi**half / special.gamma(half) * self.radius**self.d)
+
+    @cached_property
+    def concentration(self) -> np.ndarray:
+        """The vector κμ of the density exp(κμ·y), y on the unit sphere; shape (d+1,)."""
+        if self.kappa == 0:
+            return np.zeros(self.d + 1)
+        return self.kappa * np.asarray(self.mu, float) / np.linalg.norm(self.mu)
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        if self.kappa == 0:
+            unit = stats.uniform_direction(self.d + 1).rvs(n, random_state=rng)
+        else:
+            law = stats.vonmises_fisher(self.concentration / self.kappa, self.kappa)
+            unit = law.rvs(n, random_state=rng)
+        return self.radius * unit.reshape(n, self.d + 1)
+
+    def log_density(self, x: np.ndarray) -> np.ndarray:
+        constant = np.log(self.volume) + log_mean_exponential(self.d, self.kappa)
+        return np.asarray(x) @ self.concentration / self.radius - constant
+
+    def log_density_gradient(self, x: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(self.concentration / self.radius, np.shape(x))
+
+    def projector(self, x: np.ndarray) -> np.ndarray:
+        unit = np.asarray(x, dtype=float) / self.radius
+        return np.eye(self.d + 1) - unit[..., :, None] * unit[..., None, :]
+
+    def mean_curvature(self, x: np.ndarray) -> np.ndarray:
+        return -self.d / self.radius**2 * np.asarray(x, dtype=float)
+
+    def candidates(self) -> np.ndarray:
+        cube = stats.qmc.Halton(self.d + 1, scramble=False).random(1025)[1:]
+        normal = special.ndtri(cube)
+        return self.radius * normal / np.linalg.norm(normal, axis=1, keepdims=True)
+
+    def harmonic(self, expression: str) -> Polynomial:
+        """A test function from its expression in x0 ... xd, for example ``"x0*x1"``."""
+        return Polynomial(expression, self.ambient_dim)
