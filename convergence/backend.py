@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import numpy as np
@@ -58,3 +60,22 @@ def array_module(device: str):
 
         return cupy
     return np
+
+
+_current = "cpu"
+
+
+def current_device() -> str:
+    """The device that sums are computed on in this process."""
+    return _current
+
+
+@contextmanager
+def use_device(device: str) -> Iterator[None]:
+    """Compute on a resolved device inside a with block."""
+    global _current
+    before, _current = _current, resolve_device(device)
+    try:
+        yield
+    finally:
+        _current = before

@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 
 from ..scores import Distance
-from ..spaces import Gaussian, Polynomial, TestFunction
+from ..spaces import Gaussian, Polynomial, SmoothFunction
 from .law import PolynomialLaw, as_polynomial, step_law
 
 
@@ -37,12 +37,10 @@ class GaussianLaw(PolynomialLaw):
         covariance, force, step = self._law(x, beta, power)
         determinants = np.linalg.slogdet(covariance)[1] - np.linalg.slogdet(self.space.sigma)[1]
         quadratic = 0.5 * np.einsum("...a,ab,...b->...", x, self.space.precision, x)
-        return (
-            0.5 * determinants + quadratic + np.sum(x * force + 0.5 * step * force, axis=-1)
-        )
+        return 0.5 * determinants + quadratic + np.sum(x * force + 0.5 * step * force, axis=-1)
 
     def mean_increment(
-        self, f: TestFunction, x: np.ndarray, beta: float, power: int
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
         x = np.asarray(x, dtype=float)
         covariance, _, step = self._law(x, beta, power)

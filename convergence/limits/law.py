@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InvalidInputError, NoReferenceError
 from ..scores import Distance
-from ..spaces import Polynomial, Space, TestFunction
+from ..spaces import Polynomial, SmoothFunction, Space
 
 
 class StepLaw(ABC):
@@ -25,13 +25,13 @@ class StepLaw(ABC):
 
     @abstractmethod
     def mean_increment(
-        self, f: TestFunction, x: np.ndarray, beta: float, power: int
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
         """E[f(y) - f(x)] without cancellation, shape (...)."""
 
     @abstractmethod
     def mean_squared_increment(
-        self, f: TestFunction, x: np.ndarray, beta: float, power: int
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
         """E[(f(y) - f(x))²], shape (...)."""
 
@@ -40,7 +40,7 @@ class PolynomialLaw(StepLaw):
     """A step law under which the mean of every polynomial is known."""
 
     def mean_squared_increment(
-        self, f: TestFunction, x: np.ndarray, beta: float, power: int
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
         """E f² - f(x)² - 2 f(x) E[f - f(x)]; both differences are free of cancellation."""
         polynomial = as_polynomial(f)
@@ -48,7 +48,7 @@ class PolynomialLaw(StepLaw):
         return square - 2 * f(x) * self.mean_increment(f, x, beta, power)
 
 
-def as_polynomial(f: TestFunction) -> Polynomial:
+def as_polynomial(f: SmoothFunction) -> Polynomial:
     """f itself, where it is a polynomial; the closed forms know no others."""
     if not isinstance(f, Polynomial):
         raise NoReferenceError(
@@ -73,7 +73,7 @@ def step_law(space: Space, score: Distance) -> StepLaw:
 
 
 def expectation(
-    space: Space, score: Distance, f: TestFunction, x: np.ndarray, beta: float, hbar: float = 1.0
+    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
 ) -> np.ndarray:
     """The exact N = ∞ value of 4ħβ (f(x) - P_β f(x)).
 
@@ -101,7 +101,7 @@ def expectation(
 
 
 def sampling_constants(
-    space: Space, score: Distance, f: TestFunction, x: np.ndarray, beta: float, hbar: float = 1.0
+    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """N·(mean shift) and N·(variance) of the estimate of 𝒞_β f(x) from N samples.
 

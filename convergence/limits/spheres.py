@@ -12,12 +12,13 @@ exp(-β|x-y|²) exp(a·y) gives z = 2pβR² x̂ + pR a + κμ. Products of facto
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import sympy
 
 from ..scores import Distance
-from ..spaces import FlatTorus, Polynomial, Space, Sphere, TestFunction
+from ..spaces import FlatTorus, Polynomial, SmoothFunction, Space, Sphere
 from ..spaces.sphere import log_mean_exponential
 from .bessel import harmonic_defect
 from .law import PolynomialLaw, as_polynomial, step_law
@@ -29,7 +30,7 @@ class SphericalLaw(PolynomialLaw):
     def __init__(self, space: Space, factors: tuple[Sphere, ...], score: Distance) -> None:
         ends = np.cumsum([0, *(sphere.ambient_dim for sphere in factors)])
         self.factors = factors
-        self.blocks = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.blocks = [slice(a, b) for a, b in pairwise(ends)]
         self.slope = score.slope(space.ambient_dim)
 
     def _vector(
@@ -55,7 +56,7 @@ class SphericalLaw(PolynomialLaw):
         return total
 
     def mean_increment(
-        self, f: TestFunction, x: np.ndarray, beta: float, power: int
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
         x = np.asarray(x, dtype=float)
         lengths, step = [], np.zeros(x.shape)
@@ -120,9 +121,7 @@ def harmonic_components(
     ]
 
 
-def _harmonics(
-    poly: sympy.Poly, block: range, radius: float
-) -> list[tuple[int, sympy.Poly]]:
+def _harmonics(poly: sympy.Poly, block: range, radius: float) -> list[tuple[int, sympy.Poly]]:
     """Harmonic parts of poly in the variables of one block, with |x|² = radius² put in."""
     by_degree: dict[int, dict] = {}
     for exponents, coefficient in poly.terms():
@@ -140,9 +139,7 @@ def _harmonics(
     return found
 
 
-def _top_harmonic(
-    poly: sympy.Poly, degree: int, block: range
-) -> tuple[sympy.Poly, sympy.Poly]:
+def _top_harmonic(poly: sympy.Poly, degree: int, block: range) -> tuple[sympy.Poly, sympy.Poly]:
     """(h, q) with poly = h + |x|² q, h harmonic, both homogeneous in the block's variables.
 
     h = Σ_i c_i |x|^{2i} Δ^i poly with c_0 = 1, c_i = -c_{i-1} / (2i (2·degree + n - 2 - 2i)).

@@ -5,26 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from ..scores import Distance
-from ..spaces import Space, TestFunction
+from ..spaces import SmoothFunction, Space
 
 
 def drift(
-    space: Space, score: Distance, f: TestFunction, x: np.ndarray, hbar: float = 1.0
+    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
     """2⟨dΦ, df⟩ with Φ = -ħ log(ρ h), at points x of shape (..., D)."""
-    potential_slope = -hbar * (
-        space.log_density_gradient(x) + score.slope(space.ambient_dim)
-    )
+    potential_slope = -hbar * (space.log_density_gradient(x) + score.slope(space.ambient_dim))
     return 2 * np.einsum("...a,...a->...", potential_slope, space.gradient(f, x))
 
 
-def diffusion(space: Space, f: TestFunction, x: np.ndarray, hbar: float = 1.0) -> np.ndarray:
+def diffusion(space: Space, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0) -> np.ndarray:
     """-ħ Δf, at points x of shape (..., D)."""
     return -hbar * space.laplacian(f, x)
 
 
 def generator(
-    space: Space, score: Distance, f: TestFunction, x: np.ndarray, hbar: float = 1.0
+    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
     """The limit of 4ħβ(f - P_β f) as β → ∞ (N = ∞).
 

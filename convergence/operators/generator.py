@@ -104,9 +104,7 @@ def generator(
     return (-4 * hbar * beta * means).reshape(centers.shape)
 
 
-def _refuse_empty_rows(
-    log_mass: np.ndarray, log_weights: np.ndarray | None, beta: float
-) -> None:
+def _refuse_empty_rows(log_mass: np.ndarray, log_weights: np.ndarray | None, beta: float) -> None:
     heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
     empty = np.flatnonzero(~(log_mass - heaviest >= _UNDERFLOW))
     if len(empty):

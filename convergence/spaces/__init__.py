@@ -3,8 +3,8 @@
 from .circle import Circle
 from .gaussian import Gaussian
 from .polynomials import Polynomial
-from .space import Space, TestFunction
+from .space import SmoothFunction, Space
 from .sphere import Sphere
 from .torus import FlatTorus
 
-__all__ = ["Circle", "FlatTorus", "Gaussian", "Polynomial", "Space", "Sphere", "TestFunction"]
+__all__ = ["Circle", "FlatTorus", "Gaussian", "Polynomial", "SmoothFunction", "Space", "Sphere"]

@@ -96,4 +96,5 @@ class Gaussian(Space):
             for power, c in enumerate(coefficients)
             if c
         ]
-        return Polynomial.from_sympy(sympy.Add(*terms), self.dim)
+        name = rf"\mathrm{{He}}_{{{k}}}" + (f"(x_{{{axis}}})" if self.dim > 1 else "")
+        return Polynomial.from_sympy(sympy.Add(*terms), self.dim, name)

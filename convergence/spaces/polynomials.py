@@ -26,6 +26,8 @@ class Polynomial:
         In the coordinates x0, x1, ..., for example ``"x0*x1"`` or ``"x0**2 - 1.7"``.
     ambient_dim : int
         Number D of coordinates.
+    name : str, optional
+        LaTeX label, without dollar signs; the expression itself where empty.
 
     Raises
     ------
@@ -35,15 +37,19 @@ class Polynomial:
 
     expression: str
     ambient_dim: int
+    name: str = ""
 
     def __post_init__(self) -> None:
         _ = self.poly
 
     @classmethod
-    def from_sympy(cls, expression: sympy.Expr | sympy.Poly, ambient_dim: int) -> Polynomial:
+    def from_sympy(
+        cls, expression: sympy.Expr | sympy.Poly, ambient_dim: int, name: str = ""
+    ) -> Polynomial:
+        """From a SymPy expression in the symbols of `coordinates`."""
         if isinstance(expression, sympy.Poly):
             expression = expression.as_expr()
-        return cls(str(expression), ambient_dim)
+        return cls(str(expression), ambient_dim, name)
 
     @cached_property
     def poly(self) -> sympy.Poly:
@@ -62,6 +68,8 @@ class Polynomial:
     @property
     def label(self) -> str:
         """LaTeX, without dollar signs."""
+        if self.name:
+            return self.name
         symbols = coordinates(self.ambient_dim)
         names = {s: f"x_{{{i}}}" for i, s in enumerate(symbols)}
         return sympy.latex(self.poly.as_expr(), symbol_names=names)
@@ -89,9 +97,7 @@ class Polynomial:
 
     @cached_property
     def _gradient(self) -> list[Polynomial]:
-        return [
-            Polynomial.from_sympy(self.poly.diff(s), self.ambient_dim) for s in self.poly.gens
-        ]
+        return [Polynomial.from_sympy(self.poly.diff(s), self.ambient_dim) for s in self.poly.gens]
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """The ambient gradient ∂f/∂x_a, shape (..., D)."""
@@ -134,7 +140,14 @@ def fourier_mode(
     power = sympy.expand((x + sympy.I * y) ** k)
     real, imaginary = power.as_real_imag()
     # exact coefficients where cos and sin of the phase are 0 or ±1
-    cosine, sine = (sympy.Integer(round(v)) if abs(v - round(v)) < 1e-15 else sympy.Float(v, 17)
-                    for v in (np.cos(phase), np.sin(phase)))
+    cosine, sine = (
+        sympy.Integer(round(v)) if abs(v - round(v)) < 1e-15 else sympy.Float(v, 17)
+        for v in (np.cos(phase), np.sin(phase))
+    )
     scale = 1 if radius == 1 else sympy.Float(radius, 17) ** -k
-    return Polynomial.from_sympy(sympy.expand(scale * (cosine * real - sine * imaginary)), ambient_dim)
+    expression = sympy.expand(scale * (cosine * real - sine * imaginary))
+    index = "" if ambient_dim == 2 else f"_{{{axis // 2}}}"
+    factor = "" if k == 1 else str(k)
+    shift = f" {'+' if phase > 0 else '-'} {abs(phase):.4g}" if phase else ""
+    name = rf"\cos({factor}\theta{index}{shift})" if k else ""
+    return Polynomial.from_sympy(expression, ambient_dim, name)

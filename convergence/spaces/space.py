@@ -9,12 +9,11 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import InvalidInputError
+from .polynomials import Polynomial
 
 
-class TestFunction(Protocol):
+class SmoothFunction(Protocol):
     """A smooth function of the ambient coordinates with exact derivatives."""
-
-    __test__ = False  # not a pytest class
 
     @property
     def label(self) -> str: ...
@@ -74,31 +73,32 @@ class Space(ABC):
     def candidates(self) -> np.ndarray:
         """A fixed, fine set of points in the well-sampled part, from which targets are chosen."""
 
-    def gradient(self, f: TestFunction, x: np.ndarray) -> np.ndarray:
+    def polynomial(self, expression: str) -> Polynomial:
+        """A test function from its expression in x0, x1, ..., for example ``"x0*x1"``."""
+        return Polynomial(expression, self.ambient_dim)
+
+    def gradient(self, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
         """grad f as a tangent vector in ambient coordinates, shape (..., D)."""
         return np.einsum("...ab,...b->...a", self.projector(x), f.gradient(x))
 
-    def laplacian(self, f: TestFunction, x: np.ndarray) -> np.ndarray:
+    def laplacian(self, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
         """Laplace-Beltrami Δf (negative semi-definite), shape (...)."""
         trace = np.einsum("...ab,...ab->...", self.projector(x), f.hessian(x))
         return trace + np.einsum("...a,...a->...", self.mean_curvature(x), f.gradient(x))
 
-    def targets(
-        self, functions: Sequence[TestFunction], count: int, separation: float
-    ) -> np.ndarray:
-        """Evaluation points: fixed, well apart, and with every ∇f away from zero.
+    def targets(self, functions: Sequence[SmoothFunction], count: int) -> np.ndarray:
+        """Evaluation points: fixed, well apart, well sampled, and with every ∇f away from zero.
 
         Where ∇f = 0 the sampling error is of smaller order, so such points would spoil a common
-        rate. Candidates where some |grad f| is under half its root-mean-square are left out;
-        the rest is thinned by farthest-point selection, from the densest candidate on.
+        rate: candidates where some |grad f| is under half its root-mean-square are left out, and
+        so are those with a density under a quarter of the largest. The rest is thinned by
+        farthest-point selection, from the densest candidate on.
 
         Parameters
         ----------
         functions : sequence of test functions
         count : int
             Number of targets wanted.
-        separation : float
-            Least ambient distance between two targets.
 
         Returns
         -------
@@ -107,25 +107,23 @@ class Space(ABC):
         Raises
         ------
         InvalidInputError
-            When the space has no room for that many targets so far apart.
+            When too few candidates remain.
         """
         points = self.candidates()
-        keep = np.ones(len(points), dtype=bool)
+        log_density = self.log_density(points)
+        keep = log_density >= np.max(log_density) - np.log(4)
         for f in functions:
             slope = np.linalg.norm(self.gradient(f, points), axis=1)
             keep &= slope >= 0.5 * np.sqrt(np.mean(slope**2))
-        points = points[keep]
-        if not len(points):
-            raise InvalidInputError("no candidate point has a non-zero gradient of every function")
-        chosen = [int(np.argmax(self.log_density(points)))]
+        points, log_density = points[keep], log_density[keep]
+        if len(points) < count:
+            raise InvalidInputError(
+                f"only {len(points)} candidate points of {self} have non-zero gradients of all "
+                f"functions, {count} targets are wanted; choose other functions or fewer targets"
+            )
+        chosen = [int(np.argmax(log_density))]
         distance = np.linalg.norm(points - points[chosen[0]], axis=1)
         while len(chosen) < count:
-            farthest = int(np.argmax(distance))
-            if distance[farthest] < separation:
-                raise InvalidInputError(
-                    f"only {len(chosen)} targets at least {separation:.3g} apart fit on {self}; "
-                    "ask for fewer targets or take a larger beta"
-                )
-            chosen.append(farthest)
-            distance = np.minimum(distance, np.linalg.norm(points - points[farthest], axis=1))
+            chosen.append(int(np.argmax(distance)))
+            distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
         return points[chosen]

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import special, stats
 
 from ..errors import InvalidInputError
-from .polynomials import Polynomial
 from .space import Space
 
 
@@ -83,7 +82,7 @@ class Sphere(Space):
         if self.kappa == 0:
             unit = stats.uniform_direction(self.d + 1).rvs(n, random_state=rng)
         else:
-            law = stats.vonmises_fisher(self.concentration / self.kappa, self.kappa)
+            law = stats.vonmises_fisher(self.concentration / self.kappa, self.kappa)  # type: ignore
             unit = law.rvs(n, random_state=rng)
         return self.radius * unit.reshape(n, self.d + 1)
 
@@ -105,7 +104,3 @@ class Sphere(Space):
         cube = stats.qmc.Halton(self.d + 1, scramble=False).random(1025)[1:]
         normal = special.ndtri(cube)
         return self.radius * normal / np.linalg.norm(normal, axis=1, keepdims=True)
-
-    def harmonic(self, expression: str) -> Polynomial:
-        """A test function from its expression in x0 ... xd, for example ``"x0*x1"``."""
-        return Polynomial(expression, self.ambient_dim)

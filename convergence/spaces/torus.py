@@ -50,7 +50,7 @@ class FlatTorus(Space):
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         parts = zip(self.circles, self.blocks(x), strict=True)
-        return sum(circle.log_density(block) for circle, block in parts)
+        return np.sum([circle.log_density(block) for circle, block in parts], axis=0)
 
     def log_density_gradient(self, x: np.ndarray) -> np.ndarray:
         parts = zip(self.circles, self.blocks(x), strict=True)
@@ -72,8 +72,9 @@ class FlatTorus(Space):
 
     def fourier(self, wave: tuple[int, ...], phases: tuple[float, ...] = ()) -> Polynomial:
         """The test function Π cos(kᵢ θᵢ + phaseᵢ), one wave number a circle."""
-        product = 1
+        product, name = 1, ""
         for i, (circle, k) in enumerate(zip(self.circles, wave, strict=True)):
             phase = phases[i] if phases else 0.0
-            product *= fourier_mode(k, phase, 2 * i, self.ambient_dim, circle.radius).poly
-        return Polynomial.from_sympy(product, self.ambient_dim)
+            mode = fourier_mode(k, phase, 2 * i, self.ambient_dim, circle.radius)
+            product, name = product * mode.poly, name + mode.name
+        return Polynomial.from_sympy(product, self.ambient_dim, name)

@@ -1,0 +1,237 @@
+"""The command line: python -m convergence list | run | report | check."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from .errors import ConvergenceError
+
+if TYPE_CHECKING:
+    from .reporting import Summary
+    from .running import Cell
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Decide numerically whether claimed continuum limits are true.",
+)
+console = Console()
+
+Studies = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[STUDY]...", help="Names, or paths of your own; all without any."),
+]
+Output = Annotated[Path, typer.Option(help="Folder of the results.")]
+
+
+@contextmanager
+def named_errors() -> Iterator[None]:
+    """A named error becomes one line and exit code 2; Ctrl-C says how to go on."""
+    try:
+        yield
+    except ConvergenceError as error:
+        Console(stderr=True).print(
+            f"[bold red]{type(error).__name__}[/]: ", end="", highlight=False
+        )
+        Console(stderr=True).print(str(error), markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(2) from error
+    except KeyboardInterrupt as error:
+        console.print("interrupted; finished cells are kept: the same command goes on from there")
+        raise typer.Exit(130) from error
+
+
+@app.command("list")
+def list_studies() -> None:
+    """Show the studies and their claims."""
+    from .running import load_study, study_files
+
+    with named_errors():
+        for name, path in study_files().items():
+            study = load_study(path)
+            console.print(f"[bold]{name}[/]  {study.title}", highlight=False)
+            for claim in study.claims:
+                console.print(f"  {claim.id}: {claim.statement}", markup=False, highlight=False)
+
+
+@app.command()
+def run(
+    studies: Studies = None,
+    preset: Annotated[
+        str, typer.Option(help="smoke (seconds), standard (minutes) or paper (hours).")
+    ] = "standard",
+    jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all cores.")] = -1,
+    seed: Annotated[int, typer.Option(min=0, help="Root of every cell's seed.")] = 0,
+    output: Output = Path("results"),
+    device: Annotated[str, typer.Option(help="Where sums are computed: cpu, cuda, auto.")] = "cpu",
+    executor: Annotated[str, typer.Option(help="Any joblib backend by name.")] = "loky",
+) -> None:
+    """Measure claims, judge them, write results. Exits 1 if a claim failed, 2 for bad use."""
+    from .reporting import write_report
+    from .running import find_study, plan, results_folder, run_study
+    from .verification import Outcome
+
+    with named_errors():
+        paths = [find_study(name) for name in _names(studies)]
+        failed = False
+        for path in paths:
+            folder = results_folder(output, path.stem, preset)
+            cells = plan(path, preset)
+            with _progress(path.stem, cells) as progress:
+                measured = run_study(
+                    path,
+                    preset,
+                    folder / "checkpoint.sqlite",
+                    seed=seed,
+                    jobs=_worker_count(jobs),
+                    executor=executor,
+                    device=device,
+                    progress=progress,
+                )
+            summaries = write_report(measured, measured.verdicts(), folder)
+            console.print(_verdict_table(f"{measured.study.title} ({preset})", summaries))
+            console.print(f"written to {folder}", highlight=False)
+            failed |= any(s.outcome == Outcome.FAIL for s in summaries)
+        raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def report(
+    studies: Studies = None,
+    output: Output = Path("results"),
+    readme: Annotated[Path, typer.Option(help="README whose table of claims is renewed.")] = Path(
+        "README.md"
+    ),
+) -> None:
+    """Make figures, tables and the README's table of claims again, from the cells on disk."""
+    from .reporting import ledger_sections, read_published, write_ledger, write_report
+
+    with named_errors():
+        for name in studies or _published_names(output):
+            measured, folder = read_published(name, output)
+            write_report(measured, measured.verdicts(), folder)
+            console.print(f"remade {folder}", highlight=False)
+        if readme.is_file():
+            write_ledger(readme, ledger_sections(output))
+            console.print(f"renewed the table in {readme}", highlight=False)
+
+
+@app.command()
+def check(
+    studies: Studies = None,
+    output: Output = Path("results"),
+) -> None:
+    """Judge published cells anew and compare with the published verdicts. Exits 1 on a change."""
+    from .reporting import compare_verdicts, read_published, summarise
+    from .verification import Outcome
+
+    with named_errors():
+        bad = False
+        for name in studies or _published_names(output):
+            measured, folder = read_published(name, output)
+            verdicts = measured.verdicts()
+            summaries = summarise(measured, verdicts)
+            console.print(_verdict_table(f"{measured.study.title} (published)", summaries))
+            changes = compare_verdicts(verdicts, folder)
+            for change in changes:
+                console.print(change, markup=False, highlight=False)
+            bad |= bool(changes) or any(s.outcome == Outcome.FAIL for s in summaries)
+        raise typer.Exit(1 if bad else 0)
+
+
+def run_file(path: str) -> None:
+    """The main program of a study file: the same options as `run`, the study being given."""
+    app(args=["run", path, *sys.argv[1:]])
+
+
+def _names(studies: list[str] | None) -> list[str]:
+    from .errors import StudyError
+    from .running import study_files
+
+    names = studies or list(study_files())
+    if not names:
+        raise StudyError("no folder `studies` found here; give the path of a study file")
+    return names
+
+
+def _published_names(output: Path) -> list[str]:
+    from .errors import StudyError
+    from .reporting import published
+
+    names = list(published(output))
+    if not names:
+        raise StudyError(f"no published results in {output}; run: python -m convergence run")
+    return names
+
+
+def _worker_count(jobs: int) -> int:
+    import joblib
+
+    from .errors import InvalidInputError
+
+    if jobs == 0 or jobs < -1:
+        raise InvalidInputError(
+            f"--jobs must be a positive number, or -1 for all cores, not {jobs}"
+        )
+    return joblib.cpu_count() if jobs == -1 else jobs
+
+
+@contextmanager
+def _progress(name: str, cells: list[Cell]) -> Iterator[Callable[[Cell, bool], None]]:
+    """A bar weighted by sample sizes, with the time left; cells kept from before do not count."""
+    total = sum(cell.n for cell in cells)
+    kept = 0
+    bar = Progress(
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+    with bar:
+        task = bar.add_task(name, total=total)
+
+        def advance(cell: Cell, was_kept: bool) -> None:
+            nonlocal total, kept
+            if was_kept:
+                total, kept = total - cell.n, kept + 1
+                bar.update(task, total=total, description=f"{name} ({kept} cells kept)")
+            else:
+                bar.advance(task, cell.n)
+
+        yield advance
+
+
+def _verdict_table(title: str, summaries: list[Summary]) -> Table:
+    from .verification import Outcome
+
+    marks = {
+        Outcome.PASS: ("green", "✓"),
+        Outcome.FAIL: ("bold red", "✗"),
+        Outcome.INCONCLUSIVE: ("yellow", "?"),
+    }
+    table = Table(title=title, caption="✓ pass   ✗ fail   ? inconclusive: see verdicts.csv")
+    checks = list(dict.fromkeys(check for s in summaries for check in s.checks))
+    for column in ("claim", *checks, "slope", "predicted", "sees", "verdict"):
+        table.add_column(column, no_wrap=column not in ("claim", "sees"))
+    for s in summaries:
+        found = [s.checks.get(check) for check in checks]
+        ticks = ["[{}]{}[/]".format(*marks[outcome]) if outcome else "" for outcome in found]
+        verdict = f"[{marks[s.outcome][0]}]{s.outcome.value}[/]"
+        table.add_row(s.id, *ticks, s.slope, s.predicted_slope, s.detectable, verdict)
+    return table
+
+
+if __name__ == "__main__":
+    app()

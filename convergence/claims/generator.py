@@ -1,0 +1,191 @@
+"""Claims on the generator itself: 4ħβ(f - P f) → 𝒞f, pointwise, for chosen test functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .. import limits
+from ..operators import generator
+from ..scores import Distance
+from ..spaces import SmoothFunction, Space
+from ..verification import Claim, Fault
+from .schedules import schedules
+
+
+@dataclass(frozen=True)
+class GeneratorProblem:
+    """A space, a score and test functions, evaluated at fixed targets.
+
+    Every method returns an array (targets, functions).
+
+    Parameters
+    ----------
+    space : Space
+    score : Distance
+    functions : tuple of test functions
+    hbar : float
+        Diffusion constant ħ.
+    target_count : int
+    """
+
+    space: Space
+    score: Distance
+    functions: tuple[SmoothFunction, ...]
+    hbar: float = 1.0
+    target_count: int = 5
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """Evaluation points outside every sample, shape (targets, D)."""
+        return self.space.targets(self.functions, self.target_count)
+
+    def _columns(self, column: Callable[[SmoothFunction], np.ndarray]) -> np.ndarray:
+        return np.stack([column(f) for f in self.functions], axis=-1)
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """f(x) for every function, shape (..., functions)."""
+        return self._columns(lambda f: f(x))
+
+    def estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
+        """4ħβ(f - P f) from a sample."""
+        return generator(
+            points,
+            self.values(points),
+            self.score,
+            beta,
+            self.hbar,
+            targets=self.targets,
+            target_values=self.values(self.targets),
+        )
+
+    def expectation(self, beta: float) -> np.ndarray:
+        """The same for N = ∞."""
+        return self._columns(
+            lambda f: limits.expectation(self.space, self.score, f, self.targets, beta, self.hbar)
+        )
+
+    def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
+        """Mean shift and standard deviation of the estimate."""
+        pairs = [
+            limits.sampling_constants(self.space, self.score, f, self.targets, beta, self.hbar)
+            for f in self.functions
+        ]
+        shift = np.stack([pair[0] for pair in pairs], axis=-1) / n
+        return shift, np.sqrt(np.stack([pair[1] for pair in pairs], axis=-1) / n)
+
+    def effective_degree(self, n: int, beta: float) -> np.ndarray:
+        """N ρ (π/β)^{d/2} at the targets."""
+        return limits.effective_degree(self.space, self.targets, n, beta)
+
+    @property
+    def limit(self) -> np.ndarray:
+        """N = ∞ and β = ∞."""
+        return self._columns(
+            lambda f: limits.generator(self.space, self.score, f, self.targets, self.hbar)
+        )
+
+    @property
+    def drift(self) -> np.ndarray:
+        """The first-order part of the limit."""
+        return self._columns(
+            lambda f: limits.drift(self.space, self.score, f, self.targets, self.hbar)
+        )
+
+    def faults(self, wrong: Mapping[str, tuple[Space, Distance]]) -> tuple[Fault, ...]:
+        """Wrong constants that fit this problem, and the wrong problems given by name."""
+        right, drift = self.expectation, self.drift
+        values = self.values(self.targets)
+        faults = [
+            Fault("ħ off by 5 %", lambda beta: 1.05 * right(beta)),
+            Fault("β off by 2", lambda beta: 0.5 * right(2 * beta)),
+            Fault("2/ε for 4/ε", lambda beta: 0.5 * right(beta)),
+        ]
+        if np.any(drift != 0):
+            faults += [
+                Fault("drift without its 2", lambda beta: right(beta) - 0.5 * drift),
+                Fault("drift omitted", lambda beta: right(beta) - drift),
+            ]
+        else:
+            faults += [
+                Fault("sign of 𝒞", lambda beta: -right(beta)),
+                Fault("P for 𝒞", lambda beta: values - right(beta) / (4 * self.hbar * beta)),
+            ]
+        if self.score.doob:
+            squared = Distance(tuple(2 * a for a in self.score.doob))
+            wrong = {
+                "Doob weight omitted": (self.space, Distance()),
+                "Doob weight squared": (self.space, squared),
+                **wrong,
+            }
+        for name, (space, score) in wrong.items():
+            other = _Elsewhere(space, score, self.functions, self.hbar, points=self.targets)
+            faults.append(Fault(name, other.expectation))
+        return tuple(faults)
+
+
+@dataclass(frozen=True)
+class _Elsewhere(GeneratorProblem):
+    """A wrong problem, looked at from the right problem's targets."""
+
+    points: np.ndarray | None = None
+
+    @property
+    def targets(self) -> np.ndarray:  # type: ignore[override]
+        assert self.points is not None
+        return self.points
+
+
+def generator_claim(
+    id: str,
+    space: Space,
+    score: Distance,
+    functions: tuple[SmoothFunction, ...],
+    *,
+    statement: str,
+    source: str,
+    hbar: float = 1.0,
+    target_count: int = 5,
+    wrong: Mapping[str, tuple[Space, Distance]] | None = None,
+) -> Claim:
+    """The claim 4ħβ(f - P_β f) → 𝒞f on a space, for a random walk or Doob-weighted kernel.
+
+    Parameters
+    ----------
+    id : str
+    space, score : the problem
+    functions : tuple of test functions
+    statement, source : str
+    hbar : float
+    target_count : int
+        Number of evaluation points.
+    wrong : mapping, optional
+        Further faults: a name, and the wrong (space, score) whose expectation must be rejected.
+
+    Returns
+    -------
+    Claim
+        With all four checks, schedules for every preset, and the slope -2/(d+6) of the joint
+        limit β = c N^{2/(d+6)}.
+    """
+    problem = GeneratorProblem(space, score, functions, hbar, target_count)
+    return Claim(
+        id=id,
+        statement=statement,
+        source=source,
+        space=space,
+        functions=tuple(f.label for f in functions),
+        estimate=problem.estimate,
+        expectation=problem.expectation,
+        limit=problem.limit,
+        schedules=schedules(problem),
+        sampling_error=problem.sampling_error,
+        effective_degree=problem.effective_degree,
+        bias_order=1.0,
+        slope=-2 / (space.dim + 6),
+        faults=problem.faults(wrong or {}),
+        configuration=repr((problem, problem.targets.tolist())),
+    )

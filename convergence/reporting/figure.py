@@ -1,0 +1,193 @@
+"""The figure of a study: error against N on its predicted curve, bias against β, errors' law."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib import ticker
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy import stats
+
+from ..running import Run, write_whole
+from ..verification import Claim, predicted_rmse
+
+# Okabe and Ito's colours, safe for colour-blind readers; with eight markers, 56 distinct pairs
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vP*X"
+
+STYLE: Any = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 4,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+}
+
+
+def study_figure(run: Run) -> Figure:
+    """The figure of a study of pointwise claims.
+
+    The upper row shows, for each dimension d, the root-mean-square error of the estimate against
+    the limit (markers, 95 % intervals over replicates) on the curve sqrt(bias² + sd²), which has
+    no parameters; the triangle has the slope predicted for β → ∞. Below: the bias of the exact
+    expectation against β, and the standardised sampling errors beside N(0, 1).
+    """
+    groups: dict[int, list[Claim]] = {}
+    for claim in run.study.claims:
+        groups.setdefault(claim.space.dim, []).append(claim)
+    with plt.rc_context(STYLE):
+        figure = plt.figure(figsize=(7.0, 5.8), layout="constrained")
+        grid = figure.add_gridspec(2, 1, height_ratios=(1.15, 1))
+        upper = grid[0].subgridspec(1, len(groups))
+        panels = {}
+        for column, (dim, claims) in enumerate(sorted(groups.items())):
+            panels[dim] = figure.add_subplot(upper[column])
+            _error_panel(panels[dim], run, claims)
+            panels[dim].set_title(f"$d = {dim}$", loc="left")
+        next(iter(panels.values())).set_ylabel(
+            r"RMSE of $\hat{\mathcal{C}}_\beta f$ against $\mathcal{C}f$"
+        )
+        lower = grid[1].subgridspec(1, 2)
+        bias = figure.add_subplot(lower[0])
+        _bias_panel(bias, run)
+        _law_panel(figure.add_subplot(lower[1]), run)
+        handles, labels = bias.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(5, len(labels)))
+    return figure
+
+
+def _style(run: Run, claim: Claim) -> dict:
+    """Colour and marker of a claim, the same in every panel."""
+    index = [c.id for c in run.study.claims].index(claim.id)
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "mfc": "white",
+    }
+
+
+def _error_panel(ax: Axes, run: Run, claims: list[Claim]) -> None:
+    for claim in claims:
+        batches = run.batches(claim)["joint"]
+        sizes = np.array([batch.setting.n for batch in batches])
+        style = _style(run, claim)
+        if claim.sampling_error is not None:
+            curve = [predicted_rmse(claim, b.setting.n, b.setting.beta) for b in batches]
+            ax.plot(sizes, [np.sqrt(np.mean(c**2)) for c in curve], color=style["color"])
+        squares = [np.mean((b.values - claim.limit) ** 2, axis=(1, 2)) for b in batches]
+        mean = np.array([np.mean(s) for s in squares])
+        half = np.array([1.96 * np.std(s, ddof=1) / np.sqrt(len(s)) for s in squares])
+        ends = np.sqrt(np.stack([np.maximum(mean - half, mean * 1e-3), mean + half]))
+        measured = np.sqrt(mean)
+        ax.errorbar(
+            sizes, measured, np.abs(ends - measured), ls="none", capsize=2, elinewidth=0.8, **style
+        )
+    ax.set(xscale="log", yscale="log", xlabel="$N$")
+    _sparse_ticks(ax)
+    if claims[0].slope is not None:
+        _triangle(ax, claims[0].slope)
+
+
+def _sparse_ticks(ax: Axes) -> None:
+    """Labels at 1 and 3 times powers of ten only."""
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(ticker.LogLocator(subs=(1.0, 3.0)))
+        axis.set_major_formatter(ticker.FuncFormatter(_power_of_ten))
+        axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _power_of_ten(value: float, _: int) -> str:
+    exponent = int(np.floor(np.log10(value) + 1e-9))
+    lead = round(value / 10.0**exponent)
+    if -2 <= exponent < 2:
+        return f"{value:g}"
+    return f"$10^{{{exponent}}}$" if lead == 1 else rf"${lead}{{\cdot}}10^{{{exponent}}}$"
+
+
+def _triangle(ax: Axes, slope: float) -> None:
+    """The predicted slope, over a factor three in N, in the free upper right corner."""
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom, top * (top / bottom) ** 0.15)
+    right = ax.get_xlim()[1] * 0.6
+    x = np.array([right / 3, right, right, right / 3])
+    level = top * (top / bottom) ** 0.08
+    y = np.array([level, level * 3**slope, level, level])
+    ax.plot(x, y, color="0.4", lw=0.8)
+    ratio = Fraction(slope).limit_denominator(100)
+    ax.annotate(
+        f"$N^{{{ratio}}}$", (x[0], y[0] * 3 ** (slope / 2)), (-2, -4),
+        textcoords="offset points", va="center", ha="right", color="0.3",
+    )  # fmt: skip
+
+
+def _bias_panel(ax: Axes, run: Run) -> None:
+    for claim in run.study.claims:
+        schedule = run.schedule(claim)
+        betas = np.geomspace(schedule.betas[0], schedule.betas[-1], 25)
+        bias = [np.sqrt(np.mean((claim.expectation(b) - claim.limit) ** 2)) for b in betas]
+        style = _style(run, claim)
+        ax.plot(betas, bias, markevery=6, label=claim.id, **style)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel(r"$\beta$")
+    ax.set_ylabel(r"$\mathcal{C}_\beta f - \mathcal{C}f$ at $N = \infty$, r.m.s.")
+    orders = {claim.bias_order for claim in run.study.claims} - {None}
+    if len(orders) == 1:
+        order = orders.pop()
+        low, high = np.array(ax.get_xlim()) * [3, 1 / 3]
+        base = ax.get_ylim()[0] * 2
+        line = base * (np.array([low, high]) / high) ** -float(order or 1)
+        ax.plot([low, high], line, color="0.4", lw=0.8, ls="--")
+        ax.annotate(rf"$\beta^{{-{order:g}}}$", (low, line[0]), (4, -10),
+                    textcoords="offset points", color="0.3", fontsize=8)  # fmt: skip
+    ax.set_title("exact bias and its order", loc="left")
+
+
+def _law_panel(ax: Axes, run: Run) -> None:
+    errors = []
+    for claim in run.study.claims:
+        for batch in run.batches(claim)["sampling"]:
+            standardised = claim.standardised(batch)
+            if standardised is not None:
+                errors.append(standardised.ravel())
+    pooled = np.concatenate(errors) if errors else np.zeros(0)
+    x = np.linspace(-4.5, 4.5, 300)
+    ax.hist(pooled, bins=list(np.linspace(-4.5, 4.5, 46)), density=True, color="#56B4E9", alpha=0.6)
+    ax.plot(x, stats.norm.pdf(x), color="k")
+    ax.set_yscale("log")
+    ax.set_ylim(1e-5, 1)
+    ax.set_xlabel(r"(estimate $-$ expectation $-$ shift) / sd")
+    ax.set_ylabel("density")
+    ax.set_title(f"{len(pooled)} standardised errors and $N(0, 1)$", loc="left")
+    ax.text(
+        0.5, 0.06, f"mean {np.mean(pooled):.3f}, variance {np.var(pooled):.3f}",
+        transform=ax.transAxes, ha="center",
+    )  # fmt: skip
+
+
+def write_figure(figure: Figure, folder: Path) -> None:
+    """figure.pdf and figure.png in a folder."""
+    for kind in ("pdf", "png"):
+        metadata = {"CreationDate": None} if kind == "pdf" else {"Software": None}
+
+        def save(path: Path, kind: str = kind, metadata: dict = metadata) -> None:
+            figure.savefig(path, format=kind, metadata=metadata)
+
+        write_whole(folder / f"figure.{kind}", save)
+    plt.close(figure)

@@ -1,0 +1,90 @@
+"""Everything that is made from a run: verdicts, tables, figure; and the ledger of all runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..errors import CheckpointError
+from ..running import (
+    Run,
+    find_study,
+    load_study,
+    read_run,
+    results_folder,
+    study_files,
+    verdicts_table,
+    write_results,
+    write_whole,
+)
+from ..verification import Verdict
+from .figure import study_figure, write_figure
+from .summary import Summary, summarise
+from .tables import latex_table, markdown_table
+
+
+def write_report(run: Run, verdicts: dict[str, list[Verdict]], folder: Path) -> list[Summary]:
+    """Cells, verdicts, provenance, table.tex, table.md, figure.pdf and figure.png of a run."""
+    write_results(run, verdicts, folder)
+    summaries = summarise(run, verdicts)
+    write_whole(
+        folder / "table.tex", lambda p: p.write_text(latex_table(run.study.title, summaries))
+    )
+    write_whole(folder / "table.md", lambda p: p.write_text(markdown_table(summaries)))
+    write_figure(study_figure(run), folder)
+    return summaries
+
+
+def published(output: Path) -> dict[str, Path]:
+    """The project's studies that have results at the standard preset, by name."""
+    return {
+        name: path
+        for name, path in study_files().items()
+        if (results_folder(output, name, "standard") / "cells.csv").is_file()
+    }
+
+
+def ledger_sections(output: Path) -> dict[str, str]:
+    """Title and Markdown table of every published study, for the README."""
+    return {
+        load_study(path).title: (results_folder(output, name, "standard") / "table.md").read_text()
+        for name, path in published(output).items()
+    }
+
+
+def read_published(name: str, output: Path) -> tuple[Run, Path]:
+    """A published run and its folder."""
+    path = find_study(name)
+    folder = results_folder(output, path.stem, "standard")
+    return read_run(path, folder), folder
+
+
+def compare_verdicts(verdicts: dict[str, list[Verdict]], folder: Path) -> list[str]:
+    """Where today's verdicts differ from the published ones, one line each.
+
+    Raises
+    ------
+    CheckpointError
+        When the published verdicts cannot be read.
+    """
+    path = folder / "verdicts.csv"
+    try:
+        old = pd.read_csv(path).fillna({"function": "", "reason": ""})
+        rows = old[["claim", "check", "quantity", "function", "outcome", "measured"]]
+    except (OSError, ValueError, KeyError) as error:
+        raise CheckpointError(f"cannot read {path}: {error}") from error
+    key = ["claim", "check", "quantity", "function"]
+    new = verdicts_table(verdicts)[rows.columns]
+    both = rows.merge(new, on=key, how="outer", suffixes=("_old", "_new"))
+    changed = ~(both["outcome_old"] == both["outcome_new"])
+    # published numbers hold 12 digits; those near rounding level carry fewer
+    changed |= ~np.isclose(
+        both["measured_old"], both["measured_new"], rtol=1e-6, atol=1e-9, equal_nan=True
+    )
+    return [
+        f"{row.claim}, {row.check}, {row.quantity} {row.function}: published {row.outcome_old} "
+        f"({row.measured_old:.6g}), now {row.outcome_new} ({row.measured_new:.6g})"
+        for row in both[changed].itertuples()
+    ]

@@ -1,0 +1,82 @@
+"""One row a claim: the numbers that a reader wants first, for the least favourable function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..running import Run
+from ..verification import Claim, Outcome, Verdict, detectable_error, overall
+from .rounding import percent, with_uncertainty
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the tables show of a claim.
+
+    Of several functions (and settings) the one that fits worst is shown.
+    """
+
+    id: str
+    statement: str
+    largest_n: int
+    order: str
+    slope: str
+    predicted_slope: str
+    mean: str
+    variance: str
+    deviation: str
+    faults: str
+    detectable: str
+    outcome: Outcome
+    checks: dict[str, Outcome]
+
+
+def summarise(run: Run, verdicts: dict[str, list[Verdict]]) -> list[Summary]:
+    """The rows of a study's table, in the study's order."""
+    return [_summary(run, claim, verdicts[claim.id]) for claim in run.study.claims]
+
+
+def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
+    def of(check: str, quantity: str) -> list[Verdict]:
+        return [
+            v
+            for v in verdicts
+            if v.check == check and v.quantity.startswith(quantity) and np.isfinite(v.measured)
+        ]
+
+    order = max(of("bias", "order"), key=lambda v: abs(v.measured - v.predicted), default=None)
+    slope = _worst(of("joint", "slope"))
+    mean, variance = _worst(of("sampling", "mean")), _worst(of("sampling", "variance"))
+    curve = [abs(v.measured - 1) for v in of("joint", "RMSE")]
+    faults = [v for v in verdicts if v.check == "faults"]
+    rejected = sum(v.outcome == Outcome.PASS for v in faults)
+    schedule = run.schedule(claim)
+    batches = run.batches(claim)["sampling"]
+    return Summary(
+        id=claim.id,
+        statement=claim.statement,
+        largest_n=max((s.n for s in (*schedule.joint, *schedule.sampling)), default=0),
+        order=with_uncertainty(order.measured, order.high - order.measured) if order else "-",
+        slope=_measured(slope),
+        predicted_slope=f"{slope.predicted:.4f}" if slope else "-",
+        mean=_measured(mean),
+        variance=_measured(variance),
+        deviation=percent(max(curve, default=np.nan)),
+        faults=f"{rejected}/{len(faults)}",
+        detectable=percent(detectable_error(claim, batches, run.level)),
+        outcome=overall(verdicts),
+        checks={check: overall(v for v in verdicts if v.check == check) for check in claim.checks},
+    )
+
+
+def _worst(verdicts: list[Verdict]) -> Verdict | None:
+    return min(verdicts, key=lambda v: v.p_value, default=None)
+
+
+def _measured(verdict: Verdict | None) -> str:
+    """The value with its standard error, a quarter of the width of its 95 % interval."""
+    if verdict is None:
+        return "-"
+    return with_uncertainty(verdict.measured, (verdict.high - verdict.low) / 4)

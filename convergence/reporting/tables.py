@@ -1,0 +1,103 @@
+"""LaTeX (booktabs) and Markdown tables of a study, and the claims ledger in a README."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from ..errors import StudyError
+from ..running import write_whole
+from .summary import Summary
+
+LEDGER = ("<!-- claims: begin -->", "<!-- claims: end -->")
+
+_COLUMNS = {
+    "order": "order in $1/\\beta$",
+    "slope": "slope",
+    "predicted_slope": "predicted",
+    "mean": "mean",
+    "variance": "variance",
+    "deviation": "off curve",
+    "faults": "faults",
+    "detectable": "sees",
+    "outcome": "verdict",
+}
+
+
+def _frame(summaries: list[Summary]) -> pd.DataFrame:
+    rows = [
+        {"claim": s.statement, **{title: str(getattr(s, key)) for key, title in _COLUMNS.items()}}
+        for s in summaries
+    ]
+    return pd.DataFrame(rows)
+
+
+CAPTION = (
+    "Order: of the bias in $1/\\beta$. Slope: of the error in $N$ along $\\beta(N)$, beside that "
+    "of the predicted curve. Mean and variance: of the standardised errors. Off curve: largest "
+    "relative distance of the measured error from the parameter-free prediction. Faults: wrong "
+    "references rejected. Sees: smallest relative error of the operator rejected with "
+    "probability 0.99. Of several test functions the one that fits worst is shown; brackets hold "
+    "one standard error in units of the last digits."
+)
+
+
+def latex_table(title: str, summaries: list[Summary]) -> str:
+    """A booktabs table environment."""
+    frame = _frame(summaries)
+    body = "\n".join(
+        "    " + " & ".join(_latex(cell) for cell in row) + r" \\"
+        for row in frame.itertuples(index=False)
+    )
+    head = " & ".join(frame.columns)
+    return (
+        "% needs \\usepackage{booktabs}\n"
+        "\\begin{table*}\n  \\centering\\footnotesize\n"
+        f"  \\caption{{{title}. {CAPTION}}}\n"
+        f"  \\begin{{tabular}}{{@{{}}l{'r' * (len(frame.columns) - 2)}l@{{}}}}\n    \\toprule\n"
+        f"    {head} \\\\\n    \\midrule\n{body}\n    \\bottomrule\n"
+        "  \\end{tabular}\n\\end{table*}\n"
+    )
+
+
+def _latex(cell: str) -> str:
+    """Percent signs escaped; a leading minus set as one."""
+    cell = cell.replace(" %", r"\,\%")
+    return re.sub(r"^-(?=\d)", r"$-$", cell)
+
+
+def markdown_table(summaries: list[Summary]) -> str:
+    """A GitHub table; mathematics between dollars."""
+    frame = _frame(summaries)
+    lines = [" | ".join(frame.columns), " | ".join(["---"] * len(frame.columns))]
+    lines += [" | ".join(row) for row in frame.itertuples(index=False)]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def write_ledger(readme: Path, sections: dict[str, str]) -> None:
+    """Put the tables of all studies between the README's markers.
+
+    Parameters
+    ----------
+    readme : Path
+    sections : dict
+        Title to Markdown table.
+
+    Raises
+    ------
+    StudyError
+        When the README has no markers.
+    """
+    write_whole(readme, lambda p: p.write_text(ledger(readme.read_text(), sections)))
+
+
+def ledger(text: str, sections: dict[str, str]) -> str:
+    """The README's text with today's tables between the markers."""
+    begin, end = LEDGER
+    if begin not in text or end not in text:
+        raise StudyError(f"the README needs a line {begin} and a line {end} for its table")
+    tables = "\n".join(f"**{title}**\n\n{table}" for title, table in sections.items())
+    before, after = text.split(begin)[0], text.split(end)[1]
+    return f"{before}{begin}\n\n{tables}\n{end}{after}"

@@ -1,0 +1,82 @@
+"""Cells: one replicate of one claim at one setting, identified by content, seeded by identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ConvergenceError
+from ..verification import Claim, Schedule, Setting
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One replicate. Its identity, and so its random numbers, is its content."""
+
+    study: str
+    claim: str
+    check: str
+    n: int
+    beta: float
+    replicate: int
+
+    @property
+    def identity(self) -> str:
+        return json.dumps(
+            [self.study, self.claim, self.check, self.n, self.beta.hex(), self.replicate]
+        )
+
+    def seed(self, root: int) -> np.random.SeedSequence:
+        """A seed that depends on the identity alone: order, subset and workers do not matter."""
+        digest = hashlib.sha256(self.identity.encode()).digest()
+        return np.random.SeedSequence(root, spawn_key=tuple(np.frombuffer(digest, "<u4").tolist()))
+
+    def key(self, configuration: str, code: str, root: int) -> str:
+        """Where the result is kept: it changes with the configuration and the code."""
+        content = json.dumps([self.identity, configuration, code, root])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a cell gave: values (targets, functions), seconds, and "ok" or the error."""
+
+    values: np.ndarray
+    seconds: float
+    status: str = "ok"
+
+
+def settings(schedule: Schedule, claim: Claim) -> list[tuple[str, Setting]]:
+    """The (check, setting) pairs that are sampled for a claim."""
+    pairs = []
+    if "sampling" in claim.checks or "faults" in claim.checks:
+        pairs += [("sampling", setting) for setting in schedule.sampling]
+    if "joint" in claim.checks:
+        pairs += [("joint", setting) for setting in schedule.joint]
+    return pairs
+
+
+def cells_of(study: str, claim: Claim, schedule: Schedule) -> list[Cell]:
+    """Every cell of a claim, in a fixed order."""
+    return [
+        Cell(study, claim.id, check, setting.n, setting.beta, replicate)
+        for check, setting in settings(schedule, claim)
+        for replicate in range(setting.replicates)
+    ]
+
+
+def compute(claim: Claim, cell: Cell, root: int) -> Result:
+    """Draw the sample and estimate. A named error becomes the status of the cell."""
+    start = time.perf_counter()
+    status = "ok"
+    try:
+        points = claim.space.sample(cell.n, np.random.default_rng(cell.seed(root)))
+        values = np.asarray(claim.estimate(points, cell.beta), dtype=float)
+    except ConvergenceError as error:
+        values = np.full(claim.limit.shape, np.nan)
+        status = f"{type(error).__name__}: {error}"
+    return Result(values, time.perf_counter() - start, status)

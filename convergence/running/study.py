@@ -1,0 +1,90 @@
+"""A study: claims in a Python file. The file's name is the study's name."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import convergence
+
+from ..errors import ConvergenceError, StudyError
+from ..verification import Claim
+
+
+@dataclass(frozen=True)
+class Study:
+    """Claims that are run, judged and published together.
+
+    Attributes
+    ----------
+    title : str
+    claims : tuple of Claim
+    """
+
+    title: str
+    claims: tuple[Claim, ...]
+
+    def __post_init__(self) -> None:
+        repeated = [id for id, count in Counter(c.id for c in self.claims).items() if count > 1]
+        if repeated or not self.claims:
+            raise StudyError(f"a study needs claims with distinct ids; repeated: {repeated}")
+
+    def claim(self, id: str) -> Claim:
+        return next(claim for claim in self.claims if claim.id == id)
+
+
+@lru_cache(maxsize=64)
+def load_study(path: Path) -> Study:
+    """The object named STUDY in a Python file.
+
+    Raises
+    ------
+    StudyError
+        When the file is missing, does not run, or defines no STUDY.
+    """
+    spec = importlib.util.spec_from_file_location(f"study_{path.stem}", path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise StudyError(f"{path} is no Python file with a study")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except ConvergenceError:
+        raise
+    except Exception as error:
+        raise StudyError(f"{path} does not run: {type(error).__name__}: {error}") from error
+    study = getattr(module, "STUDY", None)
+    if not isinstance(study, Study):
+        raise StudyError(f"{path} defines no STUDY = Study(title=..., claims=(...))")
+    return study
+
+
+def study_files() -> dict[str, Path]:
+    """The project's studies by name: from ./studies, else from beside the installed package."""
+    for root in (Path.cwd(), Path(convergence.__file__).resolve().parent.parent):
+        found = sorted((root / "studies").glob("[!_]*.py"))
+        if found:
+            return {path.stem: path for path in found}
+    return {}
+
+
+def find_study(name: str) -> Path:
+    """The file of a study given by name or by path.
+
+    Raises
+    ------
+    StudyError
+        When there is none.
+    """
+    path = Path(name)
+    if path.suffix == ".py":
+        return path.resolve()
+    known = study_files()
+    if name not in known:
+        listed = ", ".join(known) or "none found here"
+        raise StudyError(
+            f"unknown study {name!r}; known: {listed}. Give a path ending in .py for your own"
+        )
+    return known[name]

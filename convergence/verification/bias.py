@@ -1,0 +1,118 @@
+"""Check 1, bias: expectation → limit with the stated order in 1/β. Deterministic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .claim import Claim, Schedule
+from .verdict import Outcome, Verdict
+
+# promised absolute accuracy of every reference (ħ = 1), relative to values of order one
+REFERENCE_ACCURACY = 1e-9
+
+
+def richardson(values: np.ndarray, ratio: float, order: float) -> tuple[np.ndarray, np.ndarray]:
+    """Extrapolate a sequence with errors c₁ h^p + c₂ h^{p+1} + ... as h shrinks by `ratio`.
+
+    Parameters
+    ----------
+    values : ndarray, shape (B, ...)
+        One row a step size, B ≥ 2.
+    ratio : float
+        Factor > 1 between neighbouring step sizes.
+    order : float
+        p > 0.
+
+    Returns
+    -------
+    extrapolated : ndarray, shape (...)
+    change : ndarray, shape (...)
+        What the last column of the table changed: the estimate of the error left.
+    """
+    column = values
+    previous = values[-1]
+    k = 0
+    while len(column) > 1:
+        previous = column[-1]
+        factor = ratio ** (order + k)
+        column = column[1:] + (column[1:] - column[:-1]) / (factor - 1)
+        k += 1
+    return column[-1], np.abs(column[-1] - previous)
+
+
+def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
+    """Two decisions a function: the extrapolated value and the order.
+
+    The value passes when it meets the limit within the extrapolation's own error estimate plus
+    the rounding of the references; the order when the stated one lies within the error estimate
+    of the measured orders, themselves extrapolated. A claim whose bias is below every power
+    passes when the difference at the largest β is below the rounding.
+    """
+    betas = np.asarray(schedule.betas)
+    expectations = np.stack([claim.expectation(beta) for beta in betas])
+    verdicts = []
+    for j, label in enumerate(claim.functions):
+        values, limit = expectations[:, :, j], claim.limit[:, j]
+        scale = max(1.0, float(np.max(np.abs(limit))))
+        if claim.bias_order is None:
+            verdicts.append(_no_bias(values[-1], limit, scale, label))
+        else:
+            verdicts += _value_and_order(values, limit, scale, claim.bias_order, betas, label)
+    return verdicts
+
+
+def _no_bias(value: np.ndarray, limit: np.ndarray, scale: float, label: str) -> Verdict:
+    difference = float(np.max(np.abs(value - limit)))
+    tolerance = REFERENCE_ACCURACY * scale
+    outcome = Outcome.PASS if difference <= tolerance else Outcome.FAIL
+    reason = f"the expectation differs from the limit by {difference:.1e} (at most {tolerance:.1e})"
+    return Verdict("bias", "value", label, outcome, difference, 0.0, high=tolerance, reason=reason)
+
+
+def _value_and_order(
+    values: np.ndarray,
+    limit: np.ndarray,
+    scale: float,
+    order: float,
+    betas: np.ndarray,
+    label: str,
+) -> list[Verdict]:
+    ratio = float(betas[1] / betas[0])
+    extrapolated, change = richardson(values, ratio, order)
+    miss = float(np.max(np.abs(extrapolated - limit)))
+    # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
+    powers = ratio ** (order + np.arange(len(betas) - 1))
+    amplified = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
+    tolerance = float(np.max(change)) + amplified
+    if tolerance > 1e-3 * scale:
+        outcome, why = Outcome.INCONCLUSIVE, "β is too small for the extrapolation"
+    elif miss <= tolerance:
+        outcome, why = Outcome.PASS, "the extrapolated expectation meets the limit"
+    else:
+        outcome, why = Outcome.FAIL, "the expectation tends to another value"
+    value = Verdict(
+        "bias", "value", label, outcome, miss, 0.0, high=tolerance,
+        reason=f"{why} (off by {miss:.1e}, at most {tolerance:.1e})",
+    )  # fmt: skip
+
+    norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))
+    if norms[-1] <= amplified:
+        reason = "the bias is below the rounding of the references: no order can be measured"
+        return [value, Verdict("bias", "order", label, Outcome.INCONCLUSIVE, np.nan, order,
+                               reason=reason)]  # fmt: skip
+    orders = np.log(norms[:-1] / norms[1:]) / np.log(ratio)
+    best, change = richardson(orders[-3:], ratio, 1.0)
+    # 2ε is the rounding of a logarithm of a ratio whose terms are known to ε
+    error = float(change) + 2 * amplified / norms[-1] / np.log(ratio)
+    if error > 0.1:
+        outcome, why = Outcome.INCONCLUSIVE, "β is too small to measure the order"
+    elif abs(best - order) <= error:
+        outcome, why = Outcome.PASS, "the order is the stated one"
+    else:
+        outcome, why = Outcome.FAIL, "the order is another"
+    reason = f"{why} ({best:.4f} ± {error:.1e}, stated {order:g})"
+    measured = Verdict(
+        "bias", "order", label, outcome, float(best), order,
+        float(best) - error, float(best) + error, reason=reason,
+    )  # fmt: skip
+    return [value, measured]

@@ -1,0 +1,147 @@
+"""A claim: an operator built from N samples at inverse bandwidth β converges to a known limit.
+
+Three different objects are held apart: the LIMIT (N = ∞, β = ∞), the EXPECTATION (N = ∞, finite β)
+and the ESTIMATE (finite N and β):
+
+    estimate - limit = (estimate - expectation) + (expectation - limit)
+                        sampling error, N^-1/2      bias, usually β^-1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+
+class Sampler(Protocol):
+    """Where samples come from; every `convergence.spaces.Space` is one."""
+
+    @property
+    def dim(self) -> int: ...
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Setting:
+    """N samples at inverse bandwidth β, drawn `replicates` times."""
+
+    n: int
+    beta: float
+    replicates: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Where a claim is measured.
+
+    Attributes
+    ----------
+    betas : tuple of float
+        Increasing by a common factor; for the bias check, which samples nothing.
+    sampling : tuple of Setting
+        For the sampling check (and the faults).
+    joint : tuple of Setting
+        Increasing N with β = β(N); for the joint check.
+    """
+
+    betas: tuple[float, ...] = ()
+    sampling: tuple[Setting, ...] = ()
+    joint: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A wrong reference that the data must reject.
+
+    Holding the right estimate against a wrong reference is the same test as holding a wrong
+    operator against the right one, so a fault needs no samples of its own.
+
+    Attributes
+    ----------
+    name : str
+    expectation : callable
+        β → the wrong N = ∞ value, shape (targets, functions).
+    """
+
+    name: str
+    expectation: Callable[[float], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Estimates measured at one setting, shape (replicates, targets, functions)."""
+
+    setting: Setting
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An estimate with its references and the checks that apply to it.
+
+    Attributes
+    ----------
+    id : str
+        Unique within a study.
+    statement, source : str
+        One sentence with symbols (LaTeX between dollars), and where it is from.
+    space : Sampler
+    functions : tuple of str
+        LaTeX labels of the test functions, the columns of every array.
+    estimate : callable
+        (points, β) → (targets, functions).
+    expectation : callable
+        β → (targets, functions), N = ∞.
+    limit : ndarray, shape (targets, functions)
+    schedules : mapping from preset to Schedule
+    sampling_error : callable, optional
+        (N, β) → (mean shift, standard deviation), each (targets, functions). None: replicate
+        errors are used, and the scale of the errors is not tested.
+    effective_degree : callable, optional
+        (N, β) → (targets,), the number of samples a kernel row sees.
+    bias_order : float, optional
+        expectation - limit = O(β^-order). None: smaller than every power.
+    slope : float, optional
+        Predicted exponent of the error in N along the joint schedule, for β → ∞.
+    slope_is_bound : bool
+        True where theory gives "at least as fast" only.
+    faults : tuple of Fault
+    configuration : str
+        Everything the estimates depend on, in words; part of a cell's identity.
+    checks : tuple of str
+    """
+
+    id: str
+    statement: str
+    source: str
+    space: Sampler
+    functions: tuple[str, ...]
+    estimate: Callable[[np.ndarray, float], np.ndarray]
+    expectation: Callable[[float], np.ndarray]
+    limit: np.ndarray
+    schedules: Mapping[str, Schedule]
+    sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
+    effective_degree: Callable[[int, float], np.ndarray] | None = None
+    bias_order: float | None = 1.0
+    slope: float | None = None
+    slope_is_bound: bool = False
+    faults: tuple[Fault, ...] = ()
+    configuration: str = ""
+    checks: tuple[str, ...] = field(default=("bias", "sampling", "joint", "faults"))
+
+    def standardised(
+        self, batch: Batch, expectation: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """(estimate - expectation - shift) / sd, or None where theory gives no sd.
+
+        A wrong `expectation` may be put in place of the claim's own.
+        """
+        if self.sampling_error is None:
+            return None
+        n, beta = batch.setting.n, batch.setting.beta
+        shift, sd = self.sampling_error(n, beta)
+        reference = self.expectation(beta) if expectation is None else expectation
+        return (batch.values - reference - shift) / sd

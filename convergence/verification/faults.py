@@ -1,0 +1,82 @@
+"""Check 4, faults: every listed wrong reference is rejected by the same data and rule."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from .claim import Batch, Claim, Fault
+from .sampling import unfit
+from .statistics import detectable, location_power, location_test
+from .verdict import Outcome, Verdict
+
+
+def faults_check(claim: Claim, batches: list[Batch], level: float) -> list[Verdict]:
+    """One decision a fault, by the location test of the sampling check.
+
+    Rejected at `level`: PASS. Not rejected though the test would have rejected it with
+    probability over 1 - level: FAIL. Otherwise the sample is too small: INCONCLUSIVE.
+    """
+    fit = [batch for batch in batches if not unfit(claim, batch)]
+    if not fit or claim.sampling_error is None:
+        reason = unfit(claim, batches[0]) if batches else "no samples were drawn"
+        return [
+            Verdict("faults", fault.name, "", Outcome.INCONCLUSIVE, np.nan, np.nan, reason=reason)
+            for fault in claim.faults
+        ]
+    return [_reject(claim, fault, fit, level) for fault in claim.faults]
+
+
+def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> Verdict:
+    """The smallest p-value over batches and functions, and the largest power."""
+    tried = []
+    for batch in batches:
+        wrong = fault.expectation(batch.setting.beta)
+        errors = claim.standardised(batch, wrong)
+        separations = _separations(claim, batch, wrong)
+        assert errors is not None
+        for j, label in enumerate(claim.functions):
+            statistic, p = location_test(errors[:, :, j])
+            power = location_power(separations[:, j], len(errors), level)
+            tried.append((p, -statistic, power, label))
+    p, statistic, _, label = min(tried)
+    power = max(entry[2] for entry in tried)
+    if p < level:
+        outcome, reason = Outcome.PASS, "rejected"
+    elif power > 1 - level:
+        outcome, reason = Outcome.FAIL, "not rejected, though the samples would show it"
+    else:
+        outcome, reason = Outcome.INCONCLUSIVE, "not rejected: more samples are needed"
+    threshold = float(stats.chi2.isf(level, claim.limit.shape[0]))
+    return Verdict(
+        "faults",
+        fault.name,
+        label,
+        outcome,
+        -statistic,
+        threshold,
+        p_value=p,
+        level=level,
+        reason=f"{reason} (χ² against its threshold; power {power:.6g})",
+    )
+
+
+def _separations(claim: Claim, batch: Batch, wrong: np.ndarray) -> np.ndarray:
+    """How far, in standard deviations, a wrong expectation lies from the true one."""
+    assert claim.sampling_error is not None
+    _, sd = claim.sampling_error(batch.setting.n, batch.setting.beta)
+    return (claim.expectation(batch.setting.beta) - wrong) / sd
+
+
+def detectable_error(
+    claim: Claim, batches: list[Batch], level: float, power: float = 0.99
+) -> float:
+    """The smallest relative error of the whole operator that some batch shows with that power."""
+    if claim.sampling_error is None or not batches:
+        return np.nan
+    found = []
+    for batch in batches:
+        unit = _separations(claim, batch, np.zeros_like(claim.limit))
+        for j in range(len(claim.functions)):
+            found.append(detectable(unit[:, j], len(batch.values), level, power))
+    return min(found)

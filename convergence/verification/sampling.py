@@ -1,0 +1,89 @@
+"""Check 2, sampling: standardised errors are N(0, 1). Constants, not only rates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .claim import Batch, Claim
+from .statistics import location_test, replicate_location_test, scale_test
+from .verdict import Outcome, Verdict
+
+# The normal law and the leading-order variance hold up to a relative error of a few over the
+# effective degree; "a few hundred" neighbours (theory) keep that near a percent.
+LEAST_EFFECTIVE_DEGREE = 200.0
+LEAST_REPLICATES = 8
+
+
+def unfit(claim: Claim, batch: Batch) -> str:
+    """Why a batch cannot decide anything, or an empty string."""
+    setting = batch.setting
+    if len(batch.values) < LEAST_REPLICATES:
+        return f"{len(batch.values)} replicates are too few (at least {LEAST_REPLICATES})"
+    if not np.all(np.isfinite(batch.values)):
+        return "some estimates are missing or not finite"
+    if claim.effective_degree is not None:
+        degree = float(np.min(claim.effective_degree(setting.n, setting.beta)))
+        # the variance test resolves sqrt(2/count); the next order, about 2/degree, must stay
+        # under half of that
+        count = batch.values.shape[0] * batch.values.shape[1]
+        needed = max(LEAST_EFFECTIVE_DEGREE, 4 * np.sqrt(count / 2))
+        if degree < needed:
+            return (
+                f"effective degree {degree:.0f} at N = {setting.n}, β = {setting.beta:.4g} is "
+                f"under {needed:.0f}: the normal law of the errors does not hold yet"
+            )
+    return ""
+
+
+def sampling_check(claim: Claim, batches: list[Batch], level: float) -> list[Verdict]:
+    """Mean zero at every target and variance one, for every batch and function.
+
+    `level` is the false-alarm rate of each single test.
+    """
+    verdicts = []
+    for batch in batches:
+        where = f"N={batch.setting.n}, β={batch.setting.beta:.4g}"
+        reason = unfit(claim, batch)
+        if reason:
+            verdicts.append(
+                Verdict("sampling", where, "", Outcome.INCONCLUSIVE, np.nan, np.nan, reason=reason)
+            )
+            continue
+        errors = claim.standardised(batch)
+        for j, label in enumerate(claim.functions):
+            if errors is None:
+                deviations = batch.values[:, :, j] - claim.expectation(batch.setting.beta)[:, j]
+                verdicts.append(_replicate_mean(deviations, where, label, level))
+            else:
+                verdicts += _mean_and_variance(errors[:, :, j], where, label, level)
+    return verdicts
+
+
+def _mean_and_variance(errors: np.ndarray, where: str, label: str, level: float) -> list[Verdict]:
+    statistic, p = location_test(errors)
+    mean = float(np.mean(errors))
+    half = 1.96 / np.sqrt(errors.size)
+    location = Verdict(
+        "sampling", f"mean, {where}", label, _decide(p, level), mean, 0.0,
+        mean - half, mean + half, p, level,
+        f"χ² = {statistic:.1f} over {errors.shape[1]} targets",
+    )  # fmt: skip
+    variance, p, _ = scale_test(errors, level)
+    _, _, (low, high) = scale_test(errors, 0.05)
+    scale = Verdict(
+        "sampling", f"variance, {where}", label, _decide(p, level), variance, 1.0,
+        low, high, p, level, f"{errors.size} standardised errors",
+    )  # fmt: skip
+    return [location, scale]
+
+
+def _replicate_mean(deviations: np.ndarray, where: str, label: str, level: float) -> Verdict:
+    t, p = replicate_location_test(deviations)
+    return Verdict(
+        "sampling", f"mean, {where}", label, _decide(p, level), float(np.mean(deviations)), 0.0,
+        p_value=p, level=level, reason=f"largest |t| = {t:.1f} (replicate errors)",
+    )  # fmt: skip
+
+
+def _decide(p_value: float, level: float) -> Outcome:
+    return Outcome.FAIL if p_value < level else Outcome.PASS

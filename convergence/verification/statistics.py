@@ -1,0 +1,132 @@
+"""The statistical tests behind the checks, each with its exact or stated null law.
+
+Errors are arrays (replicates R, targets T): replicates are independent, and targets lie so far
+apart that their errors are independent too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import optimize, stats
+
+
+def location_test(errors: np.ndarray) -> tuple[float, float]:
+    """Is the mean zero at every target, for errors that are N(0, 1)?
+
+    The statistic Σ_t R ē_t² is χ²(T). Summed over targets, so a deviation that changes sign
+    from target to target is not averaged away.
+
+    Returns
+    -------
+    statistic, p_value : float
+    """
+    replicates, targets = errors.shape
+    statistic = float(replicates * np.sum(np.mean(errors, axis=0) ** 2))
+    return statistic, float(stats.chi2.sf(statistic, targets))
+
+
+def replicate_location_test(errors: np.ndarray) -> tuple[float, float]:
+    """Is the mean zero at every target, for errors of unknown standard deviation?
+
+    The largest |t| over targets with its Bonferroni p-value (Student, R - 1 degrees of freedom).
+    """
+    replicates, targets = errors.shape
+    spread = np.std(errors, axis=0, ddof=1) / np.sqrt(replicates)
+    t = float(np.max(np.abs(np.mean(errors, axis=0)) / spread))
+    return t, float(min(1.0, targets * 2 * stats.t.sf(t, replicates - 1)))
+
+
+def scale_test(errors: np.ndarray, level: float) -> tuple[float, float, tuple[float, float]]:
+    """Is the variance one, for errors that are N(mean_t, 1)?
+
+    The statistic Σ (e - ē_t)² is χ²(T(R-1)), independent of `location_test`; two-sided.
+
+    Returns
+    -------
+    variance, p_value : float
+    interval : (float, float)
+        Of the variance, at confidence 1 - level.
+    """
+    replicates, targets = errors.shape
+    freedom = targets * (replicates - 1)
+    statistic = float(np.sum((errors - np.mean(errors, axis=0)) ** 2))
+    p = 2 * min(stats.chi2.cdf(statistic, freedom), stats.chi2.sf(statistic, freedom))
+    low, high = statistic / stats.chi2.isf(np.array([level / 2, 1 - level / 2]), freedom)
+    return statistic / freedom, float(min(1.0, p)), (float(low), float(high))
+
+
+def curve_test(errors: np.ndarray, offsets: np.ndarray) -> tuple[float, float]:
+    """Do the errors lie on the root-mean-square curve sqrt(offset² + 1)?
+
+    For errors that are N(offset_t, 1) the sum of squares is noncentral χ²(RT, R Σ offset²);
+    two-sided.
+
+    Returns
+    -------
+    ratio, p_value : float
+        The root of the measured over the expected sum of squares.
+    """
+    replicates, targets = errors.shape
+    freedom = replicates * targets
+    noncentrality = float(replicates * np.sum(offsets**2))
+    statistic = float(np.sum(errors**2))
+    law = stats.ncx2(freedom, max(noncentrality, 1e-300))
+    lower, upper = law.cdf(statistic), law.sf(statistic)
+    ratio = np.sqrt(statistic / (freedom + noncentrality))
+    return float(ratio), float(min(1.0, 2 * min(lower, upper)))
+
+
+def location_power(separations: np.ndarray, replicates: int, level: float) -> float:
+    """Chance that `location_test` rejects when the mean of target t is separations_t."""
+    targets = len(separations)
+    noncentrality = float(replicates * np.sum(separations**2))
+    threshold = stats.chi2.isf(level, targets)
+    # beyond 1e6 the power is one to every digit, below 1e-300 it is the level
+    return float(stats.ncx2.sf(threshold, targets, np.clip(noncentrality, 1e-300, 1e6)))
+
+
+def detectable(separations: np.ndarray, replicates: int, level: float, power: float) -> float:
+    """The multiple of `separations` that `location_test` rejects with the given power."""
+    unit = np.sqrt(replicates * np.sum(separations**2))
+    if unit == 0:
+        return np.inf
+    direction = separations / (unit / np.sqrt(replicates))  # norm one
+
+    def shortfall(size: float) -> float:
+        return location_power(size * direction / np.sqrt(replicates), replicates, level) - power
+
+    return float(optimize.brentq(shortfall, 1e-6, 100.0) / unit)
+
+
+def log_log_slope(
+    n: np.ndarray, deviations: list[np.ndarray], rng: np.random.Generator, resamples: int = 2000
+) -> tuple[float, float, float]:
+    """Slope of log RMSE against log N, with its bootstrap standard error over replicates.
+
+    Student's law with `freedom` degrees of freedom is the right one for (slope - truth)/error:
+    the error is estimated from M(R - 1) squared deviations, which carry half the information on
+    a variance that Gaussian data would (calibrated by simulation in the tests).
+
+    Parameters
+    ----------
+    n : ndarray, shape (M,)
+    deviations : list of M ndarrays, shape (replicates, targets)
+        estimate - limit.
+    rng : numpy.random.Generator
+    resamples : int
+
+    Returns
+    -------
+    slope, standard_error, freedom : float
+    """
+    log_n = np.log(np.asarray(n, dtype=float))
+    weights = (log_n - log_n.mean()) / np.sum((log_n - log_n.mean()) ** 2)
+    squares = [np.mean(d**2, axis=1) for d in deviations]
+    slope = sum(w * 0.5 * np.log(np.mean(s)) for w, s in zip(weights, squares, strict=True))
+    variance = 0.0
+    for w, s in zip(weights, squares, strict=True):
+        draws = rng.integers(0, len(s), size=(resamples, len(s)))
+        spread = np.var(0.5 * np.log(np.mean(s[draws], axis=1)), ddof=1)
+        variance += w**2 * spread * len(s) / (len(s) - 1)  # a bootstrap variance is low by that
+    freedom = sum(len(s) - 1 for s in squares) / 2
+    return float(slope), float(np.sqrt(variance)), float(freedom)

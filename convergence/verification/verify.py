@@ -1,0 +1,66 @@
+"""All checks of a claim, with the false-alarm rate shared out among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .bias import bias_check
+from .claim import Batch, Claim, Schedule
+from .faults import faults_check
+from .joint import joint_check
+from .sampling import sampling_check
+from .verdict import Verdict
+
+FALSE_ALARM_RATE = 1e-4
+"""Chance that a study of true claims has any failed verdict."""
+
+
+def count_tests(claim: Claim, schedule: Schedule) -> int:
+    """Number of statistical tests that a claim undergoes."""
+    functions = len(claim.functions)
+    count = 0
+    if "sampling" in claim.checks:
+        count += len(schedule.sampling) * functions * (1 if claim.sampling_error is None else 2)
+    if "joint" in claim.checks:
+        count += functions * (1 if claim.sampling_error is None else len(schedule.joint) + 1)
+    if "faults" in claim.checks:
+        count += len(claim.faults)
+    return count
+
+
+def study_level(
+    claims: Sequence[Claim], preset: str, false_alarm_rate: float = FALSE_ALARM_RATE
+) -> float:
+    """The level of each single test, so that the whole study keeps its false-alarm rate.
+
+    Bonferroni over all statistical tests of all claims of the study (also when only some of them
+    are run): the chance of any false alarm is at most `false_alarm_rate`, whatever the
+    dependence between tests.
+    """
+    return false_alarm_rate / max(1, sum(count_tests(c, c.schedules[preset]) for c in claims))
+
+
+def verify(
+    claim: Claim, schedule: Schedule, batches: Mapping[str, list[Batch]], level: float
+) -> list[Verdict]:
+    """The verdicts of every check that the claim lists.
+
+    Parameters
+    ----------
+    claim : Claim
+    schedule : Schedule
+    batches : mapping
+        "sampling" and "joint" to the measured batches.
+    level : float
+        False-alarm rate of each single statistical test, see `study_level`.
+    """
+    verdicts: list[Verdict] = []
+    if "bias" in claim.checks:
+        verdicts += bias_check(claim, schedule)
+    if "sampling" in claim.checks:
+        verdicts += sampling_check(claim, batches["sampling"], level)
+    if "joint" in claim.checks:
+        verdicts += joint_check(claim, batches["joint"], level)
+    if "faults" in claim.checks:
+        verdicts += faults_check(claim, batches["sampling"], level)
+    return verdicts
