@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -221,15 +222,16 @@ def _verdict_table(title: str, summaries: list[Summary]) -> Table:
         Outcome.FAIL: ("bold red", "✗"),
         Outcome.INCONCLUSIVE: ("yellow", "?"),
     }
-    table = Table(title=title, caption="✓ pass   ✗ fail   ? inconclusive: see verdicts.csv")
+    caption = "✓ pass   ✗ fail   ? inconclusive, see verdicts.csv"
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     checks = list(dict.fromkeys(check for s in summaries for check in s.checks))
-    for column in ("claim", *checks, "slope", "predicted", "sees", "verdict"):
-        table.add_column(column, no_wrap=column not in ("claim", "sees"))
+    for column in ("claim", *checks, "slope", "sees", "verdict"):
+        table.add_column(column, no_wrap=True)
     for s in summaries:
         found = [s.checks.get(check) for check in checks]
         ticks = ["[{}]{}[/]".format(*marks[outcome]) if outcome else "" for outcome in found]
         verdict = f"[{marks[s.outcome][0]}]{s.outcome.value}[/]"
-        table.add_row(s.id, *ticks, s.slope, s.predicted_slope, s.detectable, verdict)
+        table.add_row(s.id, *ticks, s.slope, s.detectable, verdict)
     return table
 
 

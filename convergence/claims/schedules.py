@@ -37,7 +37,7 @@ class Size:
 
 SIZES = {
     "smoke": Size(3, 8, (1,), 12),
-    "standard": Size(4, 32, (1, 3), 96),
+    "standard": Size(4, 64, (1, 3), 96),
     "paper": Size(7, 100, (1, 3, 5), 400),
 }
 SMALLEST = {1: 16_000, 2: 24_000, 3: 32_000}

@@ -39,8 +39,8 @@ def harmonic_defect(ell: int, d: int, r: np.ndarray | float) -> np.ndarray:
     order = nu + ell
     threshold = max(300.0, 8 * order**2)
     large = r > threshold
-    near = np.where(large, 1.0, r)
-    direct = np.where(near > 0, 1 - special.ive(order, near) / special.ive(nu, near), 1.0)
+    near = np.where(large | (r == 0), 1.0, r)
+    direct = np.where(r == 0, 1.0, 1 - special.ive(order, near) / special.ive(nu, near))
     return np.where(large, _hankel_defect(nu, order, np.where(large, r, threshold)), direct)
 
 

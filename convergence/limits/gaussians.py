@@ -9,8 +9,9 @@ and the mean of a polynomial is the finite sum E f = Σ_k (½ C:∇∇)^k f(m) /
 
 from __future__ import annotations
 
+from math import factorial
+
 import numpy as np
-import sympy
 
 from ..scores import Distance
 from ..spaces import Gaussian, Polynomial, SmoothFunction
@@ -44,24 +45,22 @@ class GaussianLaw(PolynomialLaw):
     ) -> np.ndarray:
         x = np.asarray(x, dtype=float)
         covariance, _, step = self._law(x, beta, power)
-        term = as_polynomial(f)
-        total = term.increment(x, step)
-        k = 1
-        while term.poly.total_degree() >= 2:
-            term = _half_contraction(term, covariance / k)
-            total = total + term(x + step)
-            k += 1
+        polynomial = as_polynomial(f)
+        total = polynomial.increment(x, step)
+        for k in range(1, polynomial.poly.total_degree() // 2 + 1):
+            total = total + _contraction(polynomial, covariance, x + step, k) / factorial(k)
         return total
 
 
-def _half_contraction(f: Polynomial, covariance: np.ndarray) -> Polynomial:
-    """½ C:∇∇ f."""
-    gens = f.poly.gens
-    total = sympy.Poly(0, *gens)
-    for i, a in enumerate(gens):
-        for j, b in enumerate(gens):
-            total = total + f.poly.diff(a, b) * (sympy.Float(covariance[i, j], 17) / 2)
-    return Polynomial.from_sympy(total, f.ambient_dim)
+def _contraction(f: Polynomial, covariance: np.ndarray, x: np.ndarray, k: int) -> np.ndarray:
+    """(½ C:∇∇)^k f(x)."""
+    if k == 0 or f.poly.is_zero:
+        return f(x)
+    total = np.zeros(x.shape[:-1])
+    for a, slope in enumerate(f.partials):
+        for b, curvature in enumerate(slope.partials):
+            total += 0.5 * covariance[a, b] * _contraction(curvature, covariance, x, k - 1)
+    return total
 
 
 @step_law.register

@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 import sympy
 
+from ..errors import InvalidInputError
 from ..scores import Distance
 from ..spaces import FlatTorus, Polynomial, SmoothFunction, Space, Sphere
 from ..spaces.sphere import log_mean_exponential
@@ -39,6 +40,8 @@ class SphericalLaw(PolynomialLaw):
         """|z|, |z| - 2pβR², and the step ẑ - x̂, each without cancellation."""
         sphere, block = self.factors[index], self.blocks[index]
         unit = x[..., block] / sphere.radius
+        if np.any(np.abs(np.linalg.norm(unit, axis=-1) - 1) > 1e-9):
+            raise InvalidInputError(f"some points do not lie on {sphere}")
         scale = 2 * power * beta * sphere.radius**2
         tilt = power * sphere.radius * self.slope[block] + sphere.concentration
         length = np.linalg.norm(scale * unit + tilt, axis=-1)

@@ -118,17 +118,15 @@ def read_run(path: Path, folder: Path) -> Run:
     try:
         record = json.loads((folder / "provenance.json").read_text())
         preset = record["configuration"]["preset"]
-        table = pd.read_csv(folder / "cells.csv", float_precision="round_trip").set_index(
-            ["claim", "check", "n", "beta", "replicate"]
-        ).sort_index()  # fmt: skip
+        table = pd.read_csv(folder / "cells.csv", float_precision="round_trip")
+        rows = dict(iter(table.groupby(["claim", "check", "n", "beta", "replicate"], sort=False)))
         results = {}
         for claim in study.claims:
             for cell in cells_of(name, claim, claim.schedules[preset]):
-                key = (cell.claim, cell.check, cell.n, cell.beta, cell.replicate)
-                rows = table.loc[[key]]
-                values = rows["value"].to_numpy().reshape(claim.limit.shape)
-                first = rows.iloc[0]
-                results[cell] = Result(values, float(first["seconds"]), str(first["status"]))
+                found = rows[cell.claim, cell.check, cell.n, cell.beta, cell.replicate]
+                values = found["value"].to_numpy().reshape(claim.limit.shape)
+                status = str(found["status"].iloc[0])
+                results[cell] = Result(values, float(found["seconds"].iloc[0]), status)
     except (OSError, KeyError, ValueError) as error:
         raise CheckpointError(
             f"{folder} holds no results of today's {name}: {type(error).__name__}: {error}; "

@@ -87,9 +87,14 @@ class Gaussian(Space):
         return ball @ linalg.cholesky(self.sigma)
 
     def hermite(self, k: int, axis: int = 0) -> Polynomial:
-        """The Hermite polynomial σᵏ Heₖ(x/σ) of one coordinate, σ² its variance."""
+        """The Hermite polynomial sᵏ Heₖ(x/s) of one coordinate, s² = σ²/2.
+
+        The random walk's limit has the stationary density ρ², a Gaussian of half the sampling
+        variance σ², so these (not the Hermite polynomials of ρ) are its eigenfunctions on the
+        line, with eigenvalues 2ħk/σ².
+        """
         x = coordinates(self.dim)[axis]
-        variance = sympy.Rational(repr(float(self.sigma[axis, axis])))
+        variance = sympy.Rational(repr(float(self.sigma[axis, axis]))) / 2
         coefficients = hermite_e.herme2poly([0] * k + [1])
         terms = [
             round(c) * x**power * variance ** ((k - power) // 2)

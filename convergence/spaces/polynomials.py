@@ -96,16 +96,17 @@ class Polynomial:
         return total
 
     @cached_property
-    def _gradient(self) -> list[Polynomial]:
+    def partials(self) -> list[Polynomial]:
+        """∂f/∂x_a for every coordinate."""
         return [Polynomial.from_sympy(self.poly.diff(s), self.ambient_dim) for s in self.poly.gens]
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """The ambient gradient ∂f/∂x_a, shape (..., D)."""
-        return np.stack([g(x) for g in self._gradient], axis=-1)
+        return np.stack([g(x) for g in self.partials], axis=-1)
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
         """The ambient second derivatives, shape (..., D, D)."""
-        return np.stack([g.gradient(x) for g in self._gradient], axis=-2)
+        return np.stack([g.gradient(x) for g in self.partials], axis=-2)
 
     def increment(self, x: np.ndarray, step: np.ndarray) -> np.ndarray:
         """f(x + step) - f(x) without cancellation, however small the step.

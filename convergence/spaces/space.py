@@ -114,7 +114,7 @@ class Space(ABC):
         keep = log_density >= np.max(log_density) - np.log(4)
         for f in functions:
             slope = np.linalg.norm(self.gradient(f, points), axis=1)
-            keep &= slope >= 0.5 * np.sqrt(np.mean(slope**2))
+            keep &= (slope > 0) & (slope >= 0.5 * np.sqrt(np.mean(slope**2)))
         points, log_density = points[keep], log_density[keep]
         if len(points) < count:
             raise InvalidInputError(

@@ -1,0 +1,134 @@
+"""The references against 40-digit values made by code that shares nothing with this project."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from convergence import limits
+from convergence.errors import InvalidInputError, NoReferenceError
+from convergence.scores import Distance
+from convergence.spaces import Circle, Gaussian, Polynomial, Sphere
+
+TABLE = (Path(__file__).parents[1] / "data" / "reference_values.csv").read_text()
+ROWS = list(csv.DictReader(TABLE.splitlines()))
+HARMONICS = {1: "x0", 2: "x0*x1", 3: "x0**3 - 3*x0*x1**2"}
+
+
+def uniform_sphere(p):
+    d, ell = p["d"], p["l"]
+    space = Sphere(d)
+    f = space.polynomial(HARMONICS[ell])
+    x = np.array([2.0, *[1.0] * d]) / np.sqrt(4.0 + d)
+    return limits.expectation(space, Distance(), f, x, p["beta"]) / f(x)
+
+
+def circle_von_mises(p):
+    space = Circle(kappa=p["kappa"])
+    score = Distance((0.0, p["a"])) if "a" in p else Distance()
+    x = space.at(p["theta"])
+    real, imaginary = (
+        limits.expectation(space, score, space.fourier(p["k"], phase), x, p["beta"])
+        for phase in (0.0, -np.pi / 2)
+    )
+    return real + 1j * imaginary
+
+
+def fisher_sphere(p, doob, ell):
+    space = Sphere(2, kappa=float(np.linalg.norm(p["m"])), mu=tuple(p["m"]))
+    score = Distance(tuple(p["a"])) if doob else Distance()
+    f = space.polynomial({2: "x0*x1", 3: "x0*x1*x2"}[ell])
+    return limits.expectation(space, score, f, np.array(p["x"]), p["beta"])
+
+
+def gaussian_line(p):
+    """P maps N(0, s²) to itself for s² = C/(1 - r²); its eigenfunctions are those Hermites."""
+    sigma2, two_beta = p["sigma2"], 2 * p["beta"]
+    r = two_beta * sigma2 / (1 + two_beta * sigma2)
+    stationary = sigma2 / (1 + two_beta * sigma2) / (1 - r**2)
+    f = Gaussian(((2 * stationary,),)).hermite(p["k"])
+    x = np.array([0.83])
+    return limits.expectation(Gaussian(((sigma2,),)), Distance(), f, x, p["beta"]) / f(x)
+
+
+def sampling(p, which):
+    space = Circle(kappa=p["kappa"])
+    f = space.fourier(2, 0.4 - np.pi / 2)  # sin(2θ + 0.4)
+    return limits.sampling_constants(space, Distance(), f, space.at(p["theta"]), p["beta"])[which]
+
+
+FAMILIES = {
+    "uniform sphere": lambda row, p: uniform_sphere(p),
+    "circle von Mises": lambda row, p: circle_von_mises(p),
+    "circle von Mises, Doob h = exp(a sin y)": lambda row, p: circle_von_mises(p),
+    "S2 von Mises-Fisher density exp(m.y)": lambda row, p: fisher_sphere(p, False, degree(row)),
+    "S2 von Mises-Fisher, Doob h = exp(a.y)": lambda row, p: fisher_sphere(p, True, degree(row)),
+    "Gaussian line, alpha-normalised": lambda row, p: gaussian_line(p),
+    "circle von Mises, f = sin(2 theta + 0.4)": lambda row, p: sampling(
+        p, 1 if "sd^2" in row["quantity"] else 0
+    ),
+}
+
+
+def degree(row):
+    return 3 if "l=3" in row["quantity"] else 2
+
+
+def concerned(row):
+    parameters = json.loads(row["parameters"])
+    return row["family"] in FAMILIES and parameters.get("alpha", 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if concerned(row)], ids=lambda r: f"{r['family']} {r['parameters']}"
+)
+def test_reference_value(row):
+    value = FAMILIES[row["family"]](row, json.loads(row["parameters"]))
+    exact = complex(float(row["real"]), float(row["imaginary"]))
+    if row["quantity"].startswith("N *"):
+        assert abs(value / exact - 1) < 1e-10  # promised: 1e-6
+    else:
+        assert abs(value - exact) < 1e-11  # promised: 1e-9 (ħ = 1)
+
+
+def test_every_row_that_concerns_us_is_used():
+    counts = Counter(row["family"] for row in ROWS if concerned(row))
+    assert counts == {
+        "uniform sphere": 48,
+        "circle von Mises": 6,
+        "circle von Mises, Doob h = exp(a sin y)": 6,
+        "S2 von Mises-Fisher density exp(m.y)": 6,
+        "S2 von Mises-Fisher, Doob h = exp(a.y)": 6,
+        "Gaussian line, alpha-normalised": 9,
+        "circle von Mises, f = sin(2 theta + 0.4)": 8,
+    }
+
+
+def test_hbar_scales_the_generator():
+    space, f = Circle(kappa=1.3), Circle().fourier(2)
+    args = (space, Distance(), f, space.at(0.7))
+    assert limits.expectation(*args, 50.0, 2.5) == pytest.approx(
+        2.5 * limits.expectation(*args, 50.0), rel=1e-15
+    )
+    assert limits.generator(*args, 2.5) == pytest.approx(2.5 * limits.generator(*args), rel=1e-15)
+    one, scaled = limits.sampling_constants(*args, 50.0), limits.sampling_constants(*args, 50.0, 2.5)
+    assert scaled[0] == pytest.approx(2.5 * one[0], rel=1e-14)
+    assert scaled[1] == pytest.approx(2.5**2 * one[1], rel=1e-14)
+
+
+def test_unknown_problems_are_named():
+    x = np.array([[0.6, 0.8]])
+    with pytest.raises(NoReferenceError, match="register"):
+        limits.expectation(object(), Distance(), Polynomial("x0", 2), x, 1.0)  # type: ignore
+    with pytest.raises(NoReferenceError, match="Polynomial"):
+        limits.expectation(Circle(), Distance(), np.sin, x, 1.0)  # type: ignore
+    for beta in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(InvalidInputError, match="beta"):
+            limits.expectation(Circle(), Distance(), Circle().fourier(1), x, beta)
+    with pytest.raises(InvalidInputError, match="Doob"):
+        limits.expectation(Circle(), Distance((1.0,)), Circle().fourier(1), x, 1.0)
+    with pytest.raises(InvalidInputError, match="lie on"):
+        limits.expectation(Circle(), Distance(), Circle().fourier(1), 1.01 * x, 1.0)

@@ -1,0 +1,100 @@
+"""Laws that every space must obey; a new space is one more line in SPACES."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from convergence.spaces import Circle, FlatTorus, Gaussian, Sphere
+
+SPACES = [
+    Circle(),
+    Circle(kappa=1.3, mean_angle=0.6),
+    Circle(kappa=2.0, mean_angle=-2.0, radius=0.7),
+    Sphere(2),
+    Sphere(2, kappa=1.1, mu=(0.9, -0.4, 0.5)),
+    Sphere(3, radius=1.5),
+    Sphere(5, kappa=3.0, mu=(1, 0, 0, 2, 0, 0)),
+    Gaussian(((1.7,),)),
+    Gaussian(((2.0, 0.5), (0.5, 1.0))),
+    FlatTorus((Circle(kappa=0.8, mean_angle=0.5), Circle(kappa=1.1, radius=0.7))),
+]
+EXPRESSIONS = ["x0", "x1", "x0*x1", "x0**2 - x1", "x0**3 - 2*x0*x1**2 + x1"]
+# chance that a right space fails any of its statistical laws
+FALSE_ALARM_RATE = 1e-6
+
+every_space = pytest.mark.parametrize("space", SPACES, ids=repr)
+
+
+def functions(space):
+    return [space.polynomial(e) for e in EXPRESSIONS if space.ambient_dim > 1 or "x1" not in e]
+
+
+def assert_mean(values, expected, tests):
+    z = (np.mean(values) - expected) / (np.std(values, ddof=1) / np.sqrt(len(values)))
+    assert 2 * stats.norm.sf(abs(z)) > FALSE_ALARM_RATE / tests, f"z = {z:.1f}"
+
+
+@every_space
+def test_samples_density_and_geometry_agree(space):
+    """Stein: E[Δf + ⟨∇ log ρ, ∇f⟩] = 0 ties sampler, density, projector and curvature."""
+    x = space.sample(200_000, np.random.default_rng(1))
+    assert x.shape == (200_000, space.ambient_dim)
+    for f in functions(space):
+        drift = np.sum(space.log_density_gradient(x) * space.gradient(f, x), axis=1)
+        assert_mean(space.laplacian(f, x) + drift, 0, len(EXPRESSIONS))
+
+
+@every_space
+def test_density_integrates_to_one(space):
+    if not np.isfinite(space.volume):
+        reference = stats.multivariate_normal(cov=space.sigma)
+        x = space.candidates()
+        np.testing.assert_allclose(space.log_density(x), reference.logpdf(x), atol=1e-12)
+        return
+    x = space.sample(100_000, np.random.default_rng(2))
+    inverse = np.exp(-space.log_density(x))
+    if np.ptp(inverse) < 1e-9:
+        np.testing.assert_allclose(inverse, space.volume, rtol=1e-12)
+    else:
+        assert_mean(inverse, space.volume, 1)
+
+
+@every_space
+def test_density_gradient_is_that_of_the_density(space):
+    x = space.candidates()[:50]
+    step = 1e-6
+    for axis in np.eye(space.ambient_dim):
+        # along the space: a tangent direction, followed to second order
+        tangent = np.einsum("nab,b->na", space.projector(x), axis)
+        difference = (
+            space.log_density(x + step * tangent) - space.log_density(x - step * tangent)
+        ) / (2 * step)
+        exact = np.sum(space.log_density_gradient(x) * tangent, axis=1)
+        np.testing.assert_allclose(difference, exact, atol=1e-7)
+
+
+@every_space
+def test_gradients_are_tangent(space):
+    x = space.candidates()[:50]
+    projector = space.projector(x)
+    np.testing.assert_allclose(projector @ projector, projector, atol=1e-13)
+    np.testing.assert_allclose(np.trace(projector, axis1=1, axis2=2), space.dim, atol=1e-12)
+
+
+@every_space
+def test_targets_are_fixed_apart_and_steep(space):
+    chosen = functions(space)[:2]
+    targets = space.targets(chosen, 4)
+    np.testing.assert_array_equal(targets, space.targets(chosen, 4))
+    gaps = np.linalg.norm(targets[:, None] - targets[None], axis=-1)[~np.eye(4, dtype=bool)]
+    assert gaps.min() > 0.2
+    for f in chosen:
+        slope = np.linalg.norm(space.gradient(f, space.candidates()), axis=1)
+        at_targets = np.linalg.norm(space.gradient(f, targets), axis=1)
+        assert at_targets.min() >= 0.5 * np.sqrt(np.mean(slope**2))
+
+
+@every_space
+def test_sampling_depends_on_the_generator_alone(space):
+    a, b = (space.sample(50, np.random.default_rng(7)) for _ in range(2))
+    np.testing.assert_array_equal(a, b)
