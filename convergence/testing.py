@@ -97,7 +97,7 @@ def assert_limit(
             for v in bad
         ]
         raise AssertionError("\n".join(lines))
-    smallest = detectable_error(claim, [batch], level)
+    smallest = detectable_error(claim, [setting], level)
     if not smallest <= sees:
         raise AssertionError(
             f"inconclusive: an error of the operator below {100 * smallest:.2g} % could pass, "

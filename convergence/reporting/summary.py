@@ -53,7 +53,6 @@ def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
     faults = [v for v in verdicts if v.check == "faults"]
     rejected = sum(v.outcome == Outcome.PASS for v in faults)
     schedule = run.schedule(claim)
-    batches = run.batches(claim)["sampling"]
     return Summary(
         id=claim.id,
         statement=claim.statement,
@@ -65,7 +64,7 @@ def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
         variance=_measured(variance),
         deviation=percent(max(curve, default=np.nan)),
         faults=f"{rejected}/{len(faults)}",
-        detectable=percent(detectable_error(claim, batches, run.level)),
+        detectable=percent(detectable_error(claim, schedule.sampling, run.level)),
         outcome=overall(verdicts),
         checks={check: overall(v for v in verdicts if v.check == check) for check in claim.checks},
     )

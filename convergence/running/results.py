@@ -118,7 +118,7 @@ def read_run(path: Path, folder: Path) -> Run:
     try:
         record = json.loads((folder / "provenance.json").read_text())
         preset = record["configuration"]["preset"]
-        table = pd.read_csv(folder / "cells.csv", float_precision="round_trip")
+        table = pd.read_csv(folder / "cells.csv", converters={"beta": float})
         rows = dict(iter(table.groupby(["claim", "check", "n", "beta", "replicate"], sort=False)))
         results = {}
         for claim in study.claims:

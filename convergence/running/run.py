@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 
 from .. import backend
-from ..errors import StudyError
+from ..errors import InvalidInputError, StudyError
 from ..verification import Batch, Claim, Schedule, Verdict, study_level, verify
 from .cells import Cell, Result, cells_of, compute, settings
 from .checkpoint import Checkpoint
@@ -160,7 +160,10 @@ def _compute_all(
 ) -> Iterable[tuple[Cell, Result]]:
     if jobs == 1 or len(cells) < 2:
         return (_compute(path, cell, seed, device) for cell in cells)
-    parallel = joblib.Parallel(n_jobs=jobs, backend=executor, return_as="generator_unordered")
+    try:
+        parallel = joblib.Parallel(n_jobs=jobs, backend=executor, return_as="generator_unordered")
+    except ValueError as error:
+        raise InvalidInputError(f"joblib has no executor {executor!r}: {error}") from error
     return parallel(joblib.delayed(_compute)(path, cell, seed, device) for cell in cells)
 
 

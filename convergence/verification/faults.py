@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import stats
 
-from .claim import Batch, Claim, Fault
+from .claim import Batch, Claim, Fault, Setting
 from .sampling import unfit
 from .statistics import detectable, location_power, location_test
 from .verdict import Outcome, Verdict
@@ -33,7 +35,7 @@ def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> V
     for batch in batches:
         wrong = fault.expectation(batch.setting.beta)
         errors = claim.standardised(batch, wrong)
-        separations = _separations(claim, batch, wrong)
+        separations = _separations(claim, batch.setting, wrong)
         assert errors is not None
         for j, label in enumerate(claim.functions):
             statistic, p = location_test(errors[:, :, j])
@@ -61,22 +63,26 @@ def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> V
     )
 
 
-def _separations(claim: Claim, batch: Batch, wrong: np.ndarray) -> np.ndarray:
+def _separations(claim: Claim, setting: Setting, wrong: np.ndarray) -> np.ndarray:
     """How far, in standard deviations, a wrong expectation lies from the true one."""
     assert claim.sampling_error is not None
-    _, sd = claim.sampling_error(batch.setting.n, batch.setting.beta)
-    return (claim.expectation(batch.setting.beta) - wrong) / sd
+    _, sd = claim.sampling_error(setting.n, setting.beta)
+    return (claim.expectation(setting.beta) - wrong) / sd
 
 
 def detectable_error(
-    claim: Claim, batches: list[Batch], level: float, power: float = 0.99
+    claim: Claim, settings: Sequence[Setting], level: float, power: float = 0.99
 ) -> float:
-    """The smallest relative error of the whole operator that some batch shows with that power."""
-    if claim.sampling_error is None or not batches:
+    """The smallest relative error of the whole operator that some setting shows.
+
+    That is: which the location test rejects at `level` with the given power. NaN where theory
+    gives no standard deviation.
+    """
+    if claim.sampling_error is None or not settings:
         return np.nan
     found = []
-    for batch in batches:
-        unit = _separations(claim, batch, np.zeros_like(claim.limit))
-        for j in range(len(claim.functions)):
-            found.append(detectable(unit[:, j], len(batch.values), level, power))
+    for setting in settings:
+        unit = _separations(claim, setting, np.zeros_like(claim.limit))
+        for column in unit.T:
+            found.append(detectable(column, setting.replicates, level, power))
     return min(found)

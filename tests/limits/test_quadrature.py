@@ -75,7 +75,10 @@ def test_closed_forms_against_quadrature(space, score, expression, rule):
 
 def test_leading_order_of_the_sampling_variance():
     """N sd² → 4ħ²β |∇f|² (β/2π)^{d/2} / ρ."""
-    for space, f in [(Circle(1.3), Circle().fourier(2)), (Sphere(2), Sphere(2).polynomial("x0*x1"))]:
+    for space, f in [
+        (Circle(1.3), Circle().fourier(2)),
+        (Sphere(2), Sphere(2).polynomial("x0*x1")),
+    ]:
         x = space.targets([f], 3)
         beta = 1e6
         _, variance = limits.sampling_constants(space, Distance(), f, x, beta, HBAR)

@@ -114,7 +114,10 @@ def test_hbar_scales_the_generator():
         2.5 * limits.expectation(*args, 50.0), rel=1e-15
     )
     assert limits.generator(*args, 2.5) == pytest.approx(2.5 * limits.generator(*args), rel=1e-15)
-    one, scaled = limits.sampling_constants(*args, 50.0), limits.sampling_constants(*args, 50.0, 2.5)
+    one, scaled = (
+        limits.sampling_constants(*args, 50.0),
+        limits.sampling_constants(*args, 50.0, 2.5),
+    )
     assert scaled[0] == pytest.approx(2.5 * one[0], rel=1e-14)
     assert scaled[1] == pytest.approx(2.5**2 * one[1], rel=1e-14)
 

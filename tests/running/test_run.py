@@ -1,0 +1,216 @@
+"""Same numbers serial, parallel, resumed and in any order; nothing stale, nothing half-written."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from convergence.errors import CheckpointError, DeviceError, InvalidInputError, StudyError
+from convergence.running import Cell, load_study, plan, read_run, run_study, write_results
+from convergence.running.cells import compute
+from convergence.running.checkpoint import Checkpoint
+from convergence.running.results import cells_table, write_whole
+
+
+def values(run):
+    return {cell: result.values for cell, result in run.results.items()}
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for cell in one:
+        np.testing.assert_array_equal(one[cell], other[cell])
+
+
+def test_serial_parallel_and_reordered_runs_agree(tiny, tmp_path):
+    serial = run_study(tiny, "smoke", tmp_path / "a.sqlite", jobs=1)
+    parallel = run_study(tiny, "smoke", tmp_path / "b.sqlite", jobs=2)
+    assert_same(values(serial), values(parallel))
+    claim = load_study(tiny).claims[0]
+    backwards = {cell: compute(claim, cell, 0).values for cell in plan(tiny, "smoke")[::-1]}
+    assert_same(values(serial), backwards)
+
+
+def test_seeds_follow_identity(tiny):
+    cells = plan(tiny, "smoke")
+    states = {tuple(cell.seed(0).generate_state(4)) for cell in cells}
+    assert len(states) == len(cells)
+    assert tuple(cells[0].seed(1).generate_state(4)) not in states
+    # the seed is part of what is published: it must never change
+    state = Cell("study", "claim", "joint", 1000, 12.5, 3).seed(0).generate_state(2)
+    np.testing.assert_array_equal(state, [204509124, 1510201321])
+
+
+def test_a_run_goes_on_from_its_checkpoint(tiny, tmp_path):
+    seen = []
+    first = run_study(
+        tiny, "smoke", tmp_path / "c.sqlite", progress=lambda cell, kept: seen.append(kept)
+    )
+    assert seen == [False] * len(first.results)
+    seen.clear()
+    again = run_study(
+        tiny, "smoke", tmp_path / "c.sqlite", progress=lambda cell, kept: seen.append(kept)
+    )
+    assert seen == [True] * len(first.results)
+    assert_same(values(first), values(again))
+
+
+def test_another_seed_or_an_edited_study_is_computed_anew(tiny, tmp_path):
+    copy = tmp_path / "tiny.py"
+    copy.write_text(tiny.read_text())
+    checkpoint = tmp_path / "c.sqlite"
+    before = values(run_study(copy, "smoke", checkpoint))
+    kept = []
+    other = run_study(copy, "smoke", checkpoint, seed=1, progress=lambda c, k: kept.append(k))
+    assert not any(kept)
+    assert not np.array_equal(next(iter(before.values())), next(iter(values(other).values())))
+
+    copy.write_text(tiny.read_text().replace("kappa=1.0", "kappa=1.1"))
+    # a new process reads the file anew; this one must be told
+    from convergence.running.provenance import code_version
+
+    load_study.cache_clear()
+    code_version.cache_clear()
+    kept.clear()
+    edited = run_study(copy, "smoke", checkpoint, progress=lambda c, k: kept.append(k))
+    load_study.cache_clear()
+    code_version.cache_clear()
+    assert not any(kept)
+    assert not np.array_equal(next(iter(before.values())), next(iter(values(edited).values())))
+
+
+def test_a_killed_run_resumes(tiny, tmp_path):
+    """SIGKILL in the middle, then the same command: kept cells are not recomputed."""
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        tiny.read_text().replace(
+            "STUDY = Study(",
+            "import time\n"
+            "def estimate(points, beta, right=claim.estimate):\n"
+            "    time.sleep(0.1)\n"
+            "    return right(points, beta)\n"
+            "claim = replace(claim, estimate=estimate)\n"
+            "STUDY = Study(",
+        )
+    )
+    output = tmp_path / "results"
+    command = [
+        sys.executable, "-m", "convergence", "run", str(slow),
+        "--preset", "smoke", "--jobs", "1", "--output", str(output),
+    ]  # fmt: skip
+    checkpoint = output / "smoke" / "slow" / "checkpoint.sqlite"
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 120
+        while count_cells(checkpoint) < 5:
+            assert time.monotonic() < deadline
+            assert process.poll() is None, "the run ended before it could be killed"
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+    kept = count_cells(checkpoint)
+    assert 5 <= kept < 32
+    assert not (checkpoint.parent / "cells.csv").exists()
+
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    assert f"({kept} cells kept)" in finished.stdout
+    assert count_cells(checkpoint) == 32
+    resumed = pd.read_csv(checkpoint.parent / "cells.csv")
+    straight = cells_table(run_study(slow, "smoke", tmp_path / "straight.sqlite"))
+    np.testing.assert_allclose(resumed["value"], straight["value"], rtol=1e-11)
+
+
+def count_cells(checkpoint):
+    if not checkpoint.exists():
+        return 0
+    connection = sqlite3.connect(f"file:{checkpoint}?mode=ro", uri=True)
+    try:
+        return connection.execute("SELECT COUNT(*) FROM cells").fetchone()[0]
+    except sqlite3.OperationalError:  # not created yet
+        return 0
+    finally:
+        connection.close()
+
+
+def test_results_survive_the_way_to_disk_and_back(tiny, tmp_path):
+    run = run_study(tiny, "standard", tmp_path / "c.sqlite")
+    write_results(run, run.verdicts(), tmp_path)
+    table = pd.read_csv(tmp_path / "cells.csv")
+    # (8 sampling + 3 · 8 joint) replicates x 3 targets x 2 functions
+    assert len(table) == 32 * 3 * 2
+    assert list(table.columns) == [
+        "claim", "check", "n", "beta", "replicate", "target", "function", "value", "expectation",
+        "limit", "predicted_shift", "predicted_sd", "effective_degree", "seconds", "status",
+    ]  # fmt: skip
+    assert not list(tmp_path.glob(".partial*"))
+    again = read_run(tiny, tmp_path)
+    for cell, array in values(run).items():
+        np.testing.assert_allclose(again.results[cell].values, array, rtol=1e-11)
+    for key in ("commit", "seed", "device", "dtype", "configuration_hash", "libraries", "threads"):
+        assert key in again.provenance
+
+
+def test_a_cell_with_a_named_error_is_marked_and_not_kept(tiny, tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text(tiny.read_text().replace("Setting(4000, 30.0, 8)", "Setting(3, 1e9, 8)"))
+    run = run_study(broken, "smoke", tmp_path / "c.sqlite")
+    status = cells_table(run).groupby("check")["status"].unique()
+    assert status["joint"].tolist() == ["ok"]
+    assert all(text.startswith("NoMassError: ") for text in status["sampling"])
+    assert count_cells(tmp_path / "c.sqlite") == 24
+    sampling = [v for v in run.verdicts()["tiny"] if v.check == "sampling"]
+    assert {str(v.outcome) for v in sampling} == {"INCONCLUSIVE"}
+
+
+def test_named_errors(tiny, tmp_path):
+    damaged = tmp_path / "damaged.sqlite"
+    damaged.write_bytes(b"this is no database, but longer than a header" * 100)
+    with pytest.raises(CheckpointError, match="delete the file"):
+        run_study(tiny, "smoke", damaged)
+    with pytest.raises(CheckpointError):
+        Checkpoint(tiny / "below" / "a" / "file.sqlite")
+    with pytest.raises(StudyError, match="preset"):
+        run_study(tiny, "nonsense", tmp_path / "c.sqlite")
+    with pytest.raises(DeviceError, match="no usable GPU"):
+        run_study(tiny, "smoke", tmp_path / "c.sqlite", device="cuda")
+    with pytest.raises(InvalidInputError, match="device"):
+        run_study(tiny, "smoke", tmp_path / "c.sqlite", device="tpu")
+    with pytest.raises(CheckpointError, match="holds no results"):
+        read_run(tiny, tmp_path)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    target = tmp_path / "cells.csv"
+    target.write_text("old")
+
+    def full_disk(path):
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(CheckpointError, match="No space left"):
+        write_whole(target, full_disk)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", "defines no STUDY"),
+        ("1/0", "ZeroDivisionError"),
+        ("from convergence.running import Study\nSTUDY = Study('empty', ())", "distinct ids"),
+    ],
+)
+def test_study_files_that_are_none(tmp_path, text, message):
+    path = tmp_path / "study.py"
+    path.write_text(text)
+    with pytest.raises(StudyError, match=message):
+        load_study(path)
+    load_study.cache_clear()
+    with pytest.raises(StudyError, match="no Python file"):
+        load_study(tmp_path / "missing.py")

@@ -1,0 +1,36 @@
+"""Every study at its smoke preset: nothing fails, and what can be decided is."""
+
+import pytest
+
+from convergence.reporting import summarise, write_report
+from convergence.running import load_study, run_study, study_files
+from convergence.verification import Outcome, detectable_error, study_level
+
+
+@pytest.mark.parametrize("name", sorted(study_files()))
+def test_smoke(name, tmp_path):
+    path = study_files()[name]
+    run = run_study(path, "smoke", tmp_path / "checkpoint.sqlite", jobs=1)
+    verdicts = run.verdicts()
+    summaries = write_report(run, verdicts, tmp_path)
+    assert summarise(run, verdicts) == summaries
+    assert (tmp_path / "figure.pdf").stat().st_size > 10_000
+    for summary in summaries:
+        assert summary.outcome != Outcome.FAIL, summary
+        for check in ("bias", "sampling", "joint"):
+            assert summary.checks.get(check, Outcome.PASS) == Outcome.PASS, summary
+    # gross faults are rejected even by a few small samples
+    for found in verdicts.values():
+        gross = [v for v in found if v.quantity in ("2/ε for 4/ε", "β off by 2", "sign of 𝒞")]
+        assert {v.outcome for v in gross} <= {Outcome.PASS}, found
+
+
+@pytest.mark.parametrize("name", sorted(study_files()))
+def test_the_standard_preset_sees_five_percent(name):
+    """By theory alone: every claim has at least four faults, and data that show a 5 % error."""
+    study = load_study(study_files()[name])
+    level = study_level(study.claims, "standard")
+    for claim in study.claims:
+        assert len(claim.faults) >= 4, claim.id
+        schedule = claim.schedules["standard"]
+        assert detectable_error(claim, schedule.sampling, level) < 0.05, claim.id

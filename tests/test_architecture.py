@@ -1,0 +1,80 @@
+"""The plan of the house: a room imports only from rooms above it, and stays small."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import convergence
+
+PACKAGE = Path(convergence.__file__).parent
+# a room may import from those before it
+ROOMS = [
+    "errors", "backend", "spaces", "scores", "limits", "kernels", "operators", "verification",
+    "claims", "running", "reporting", "testing", "__main__",
+]  # fmt: skip
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported_rooms(path):
+    """Rooms of the package that a file imports from, anywhere in it."""
+    parents = path.relative_to(PACKAGE).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = list(parents[: len(parents) - node.level + 1]) if node.level else []
+            if not node.level:
+                if (node.module or "").split(".")[0] != "convergence":
+                    continue
+                names = node.module.split(".")[1:]
+            else:
+                names = base + (node.module.split(".") if node.module else [])
+            yield from [names[0]] if names else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("convergence."):
+                    yield alias.name.split(".")[1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_one_way(path):
+    room = room_of(path)
+    if room == "__init__":
+        return
+    for other in set(imported_rooms(path)) - {room}:
+        assert ROOMS.index(other) < ROOMS.index(room), f"{room} must not import {other}"
+
+
+def test_the_reference_and_what_it_judges_share_nothing():
+    for path in FILES:
+        if room_of(path) == "limits":
+            assert not set(imported_rooms(path)) & {"kernels", "operators"}
+        if room_of(path) in ("kernels", "operators"):
+            assert "limits" not in set(imported_rooms(path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_files_are_small_and_say_what_they_are(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400
+    assert ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_public_names_have_docstrings(path):
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{node.name} in {path.name}"
+
+
+def test_importing_the_package_compiles_nothing():
+    code = (
+        "import convergence, convergence.kernels, convergence.operators, sys; "
+        "assert 'numba' not in sys.modules and 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
