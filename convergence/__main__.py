@@ -86,7 +86,8 @@ def run(
         failed = False
         for path in paths:
             folder = results_folder(output, path.stem, preset)
-            cells = plan(path, preset)
+            with console.status(f"preparing {path.stem}"):
+                cells = plan(path, preset)
             with _progress(path.stem, cells) as progress:
                 measured = run_study(
                     path,
@@ -98,7 +99,8 @@ def run(
                     device=device,
                     progress=progress,
                 )
-            summaries = write_report(measured, measured.verdicts(), folder)
+            with console.status("judging, drawing"):
+                summaries = write_report(measured, measured.verdicts(), folder)
             console.print(_verdict_table(f"{measured.study.title} ({preset})", summaries))
             console.print(f"written to {folder}", highlight=False)
             failed |= any(s.outcome == Outcome.FAIL for s in summaries)
@@ -118,8 +120,9 @@ def report(
 
     with named_errors():
         for name in studies or _published_names(output):
-            measured, folder = read_published(name, output)
-            write_report(measured, measured.verdicts(), folder)
+            with console.status(f"judging and drawing {name}"):
+                measured, folder = read_published(name, output)
+                write_report(measured, measured.verdicts(), folder)
             console.print(f"remade {folder}", highlight=False)
         if readme.is_file():
             write_ledger(readme, ledger_sections(output))
@@ -138,9 +141,10 @@ def check(
     with named_errors():
         bad = False
         for name in studies or _published_names(output):
-            measured, folder = read_published(name, output)
-            verdicts = measured.verdicts()
-            summaries = summarise(measured, verdicts)
+            with console.status(f"judging {name}"):
+                measured, folder = read_published(name, output)
+                verdicts = measured.verdicts()
+                summaries = summarise(measured, verdicts)
             console.print(_verdict_table(f"{measured.study.title} (published)", summaries))
             changes = compare_verdicts(verdicts, folder)
             for change in changes:

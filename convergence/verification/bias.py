@@ -78,41 +78,56 @@ def _value_and_order(
     label: str,
 ) -> list[Verdict]:
     ratio = float(betas[1] / betas[0])
-    extrapolated, change = richardson(values, ratio, order)
-    miss = float(np.max(np.abs(extrapolated - limit)))
     # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
     powers = ratio ** (order + np.arange(len(betas) - 1))
-    amplified = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
-    tolerance = float(np.max(change)) + amplified
+    rounding = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
+    extrapolated, change = richardson(values, ratio, order)
+    miss, tolerance = float(np.max(np.abs(extrapolated - limit))), float(np.max(change)) + rounding
     if tolerance > 1e-3 * scale:
-        outcome, why = Outcome.INCONCLUSIVE, "β is too small for the extrapolation"
-    elif miss <= tolerance:
-        outcome, why = Outcome.PASS, "the extrapolated expectation meets the limit"
-    else:
-        outcome, why = Outcome.FAIL, "the expectation tends to another value"
+        reason = "β is too small for the extrapolation"
+        return [
+            Verdict("bias", quantity, label, Outcome.INCONCLUSIVE, np.nan, predicted, reason=reason)
+            for quantity, predicted in (("value", 0.0), ("order", order))
+        ]
+    meets = miss <= tolerance
     value = Verdict(
-        "bias", "value", label, outcome, miss, 0.0, high=tolerance,
-        reason=f"{why} (off by {miss:.1e}, at most {tolerance:.1e})",
-    )  # fmt: skip
-
+        "bias",
+        "value",
+        label,
+        Outcome.PASS if meets else Outcome.FAIL,
+        miss,
+        0.0,
+        high=tolerance,
+        reason=f"the extrapolated expectation {'meets the limit' if meets else 'lies elsewhere'} "
+        f"(off by {miss:.1e}, at most {tolerance:.1e})",
+    )
     norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))
-    if norms[-1] <= amplified:
+    return [value, _order(norms, ratio, order, rounding, label)]
+
+
+def _order(norms: np.ndarray, ratio: float, stated: float, rounding: float, label: str) -> Verdict:
+    """The order of a sequence of errors, extrapolated, against the stated one."""
+    if norms[-1] <= rounding:
         reason = "the bias is below the rounding of the references: no order can be measured"
-        return [value, Verdict("bias", "order", label, Outcome.INCONCLUSIVE, np.nan, order,
-                               reason=reason)]  # fmt: skip
+        return Verdict(
+            "bias", "order", label, Outcome.INCONCLUSIVE, np.nan, stated, reason=reason
+        )
     orders = np.log(norms[:-1] / norms[1:]) / np.log(ratio)
     best, change = richardson(orders[-3:], ratio, 1.0)
-    # 2ε is the rounding of a logarithm of a ratio whose terms are known to ε
-    error = float(change) + 2 * amplified / norms[-1] / np.log(ratio)
+    # two errors, each known to `rounding`, enter a logarithm
+    error = float(change) + 2 * rounding / norms[-1] / np.log(ratio)
     if error > 0.1:
-        outcome, why = Outcome.INCONCLUSIVE, "β is too small to measure the order"
-    elif abs(best - order) <= error:
-        outcome, why = Outcome.PASS, "the order is the stated one"
+        outcome = Outcome.INCONCLUSIVE
     else:
-        outcome, why = Outcome.FAIL, "the order is another"
-    reason = f"{why} ({best:.4f} ± {error:.1e}, stated {order:g})"
-    measured = Verdict(
-        "bias", "order", label, outcome, float(best), order,
-        float(best) - error, float(best) + error, reason=reason,
-    )  # fmt: skip
-    return [value, measured]
+        outcome = Outcome.PASS if abs(best - stated) <= error else Outcome.FAIL
+    return Verdict(
+        "bias",
+        "order",
+        label,
+        outcome,
+        float(best),
+        stated,
+        float(best) - error,
+        float(best) + error,
+        reason=f"measured {best:.4f} ± {error:.1e}, stated {stated:g}",
+    )

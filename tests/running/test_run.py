@@ -1,6 +1,5 @@
 """Same numbers serial, parallel, resumed and in any order; nothing stale, nothing half-written."""
 
-import os
 import signal
 import sqlite3
 import subprocess
@@ -85,42 +84,44 @@ def test_another_seed_or_an_edited_study_is_computed_anew(tiny, tmp_path):
     assert not np.array_equal(next(iter(before.values())), next(iter(values(edited).values())))
 
 
-def test_a_killed_run_resumes(tiny, tmp_path):
-    """SIGKILL in the middle, then the same command: kept cells are not recomputed."""
+SLOW = """import time
+def estimate(points, beta, right=claim.estimate):
+    time.sleep(0.1)
+    return right(points, beta)
+claim = replace(claim, estimate=estimate)
+STUDY = Study("""
+
+
+@pytest.mark.parametrize(("stop", "jobs"), [(signal.SIGKILL, 1), (signal.SIGINT, 2)])
+def test_a_stopped_run_resumes(tiny, tmp_path, stop, jobs):
+    """Kill it, or press Ctrl-C, in the middle; the same command goes on from there."""
     slow = tmp_path / "slow.py"
-    slow.write_text(
-        tiny.read_text().replace(
-            "STUDY = Study(",
-            "import time\n"
-            "def estimate(points, beta, right=claim.estimate):\n"
-            "    time.sleep(0.1)\n"
-            "    return right(points, beta)\n"
-            "claim = replace(claim, estimate=estimate)\n"
-            "STUDY = Study(",
-        )
-    )
-    output = tmp_path / "results"
+    slow.write_text(tiny.read_text().replace("STUDY = Study(", SLOW))
     command = [
         sys.executable, "-m", "convergence", "run", str(slow),
-        "--preset", "smoke", "--jobs", "1", "--output", str(output),
+        "--preset", "smoke", "--jobs", str(jobs), "--output", str(tmp_path),
     ]  # fmt: skip
-    checkpoint = output / "smoke" / "slow" / "checkpoint.sqlite"
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    folder = tmp_path / "smoke" / "slow"
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 120
-        while count_cells(checkpoint) < 5:
+        while count_cells(folder / "checkpoint.sqlite") < 5:
             assert time.monotonic() < deadline
-            assert process.poll() is None, "the run ended before it could be killed"
+            assert process.poll() is None, "the run ended before it could be stopped"
             time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
-    kept = count_cells(checkpoint)
+        process.send_signal(stop)
+        output, _ = process.communicate(timeout=60)
+    if stop == signal.SIGINT:
+        assert process.returncode == 130
+        assert "the same command goes on" in output
+    kept = count_cells(folder / "checkpoint.sqlite")
     assert 5 <= kept < 32
-    assert not (checkpoint.parent / "cells.csv").exists()
+    assert not (folder / "cells.csv").exists()
 
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
     assert f"({kept} cells kept)" in finished.stdout
-    assert count_cells(checkpoint) == 32
-    resumed = pd.read_csv(checkpoint.parent / "cells.csv")
+    assert count_cells(folder / "checkpoint.sqlite") == 32
+    resumed = pd.read_csv(folder / "cells.csv")
     straight = cells_table(run_study(slow, "smoke", tmp_path / "straight.sqlite"))
     np.testing.assert_allclose(resumed["value"], straight["value"], rtol=1e-11)
 
