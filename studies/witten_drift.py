@@ -53,6 +53,7 @@ STUDY = Study(
             (circle.fourier(1, 0.3), circle.fourier(2, 1.2)),
             statement=r"$S^1$, von Mises, Doob $e^{a\cdot y}$: $\Phi = -\hbar\log(\rho h)$",
             source=COIFMAN_LAFON,
+            hbar=0.7,
             wrong={"uncentred density": (ring_at_zero, doob_on_circle)},
         ),
         generator_claim(
@@ -87,6 +88,7 @@ STUDY = Study(
             (line.hermite(1), line.hermite(2), line.hermite(3)),
             statement=r"$\mathbb{R}$, $N(0,\sigma^2)$: $\mathrm{He}_k$ to $2\hbar k/\sigma^2$",
             source="Risken, The Fokker-Planck Equation; harmonic Witten Laplacian",
+            hbar=2.0,
             target_count=4,
         ),
         generator_claim(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -64,8 +64,12 @@ class GeneratorProblem:
 
     def expectation(self, beta: float) -> np.ndarray:
         """The same for N = ∞."""
+        return self.expectation_of(self.space, self.score, beta)
+
+    def expectation_of(self, space: Space, score: Distance, beta: float) -> np.ndarray:
+        """The expectation of another (space, score) at this problem's targets."""
         return self._columns(
-            lambda f: limits.expectation(self.space, self.score, f, self.targets, beta, self.hbar)
+            lambda f: limits.expectation(space, score, f, self.targets, beta, self.hbar)
         )
 
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -122,21 +126,8 @@ class GeneratorProblem:
                 **wrong,
             }
         for name, (space, score) in wrong.items():
-            other = _Elsewhere(space, score, self.functions, self.hbar, points=self.targets)
-            faults.append(Fault(name, other.expectation))
+            faults.append(Fault(name, partial(self.expectation_of, space, score)))
         return tuple(faults)
-
-
-@dataclass(frozen=True)
-class _Elsewhere(GeneratorProblem):
-    """A wrong problem, looked at from the right problem's targets."""
-
-    points: np.ndarray | None = None
-
-    @property
-    def targets(self) -> np.ndarray:  # type: ignore[override]
-        assert self.points is not None
-        return self.points
 
 
 def generator_claim(
