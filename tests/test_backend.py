@@ -3,10 +3,12 @@
 import sys
 import types
 
+import numpy as np
 import pytest
 
 from convergence import backend
 from convergence.errors import DeviceError, InvalidInputError
+from convergence.kernels import gaussian_sums
 
 
 @pytest.fixture
@@ -23,8 +25,6 @@ def fake_cupy(monkeypatch):
         cupy.cuda = types.SimpleNamespace(
             runtime=types.SimpleNamespace(getDeviceCount=device_count)
         )
-        import numpy as np
-
         cupy.arange = np.arange
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         backend.gpu_problem.cache_clear()
@@ -48,6 +48,29 @@ def test_a_usable_device(fake_cupy):
     with backend.use_device("auto"):
         assert backend.current_device() == "cuda"
     assert backend.current_device() == "cpu"
+
+
+def test_sums_go_to_the_device_and_come_back(fake_cupy):
+    """The block engine is what a GPU runs; here its array library is a stand-in."""
+    fake_cupy(1)
+    used = []
+
+    def asnumpy(array):
+        used.append(array.shape)
+        return array
+
+    cupy = sys.modules["cupy"]
+    for name in dir(np):
+        if not name.startswith("__"):
+            setattr(cupy, name, getattr(np, name))
+    cupy.asnumpy = asnumpy
+    x = np.random.default_rng(0).standard_normal((20, 2))
+    on_cpu = gaussian_sums(x[:5], x, 3.0, values=x)
+    with backend.use_device("cuda"):
+        on_device = gaussian_sums(x[:5], x, 3.0, values=x)
+    assert used == [(5,), (5, 2)]
+    for one, other in zip(on_cpu, on_device, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
 
 
 def test_unknown_device():

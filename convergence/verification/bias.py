@@ -109,9 +109,7 @@ def _order(norms: np.ndarray, ratio: float, stated: float, rounding: float, labe
     """The order of a sequence of errors, extrapolated, against the stated one."""
     if norms[-1] <= rounding:
         reason = "the bias is below the rounding of the references: no order can be measured"
-        return Verdict(
-            "bias", "order", label, Outcome.INCONCLUSIVE, np.nan, stated, reason=reason
-        )
+        return Verdict("bias", "order", label, Outcome.INCONCLUSIVE, np.nan, stated, reason=reason)
     orders = np.log(norms[:-1] / norms[1:]) / np.log(ratio)
     best, change = richardson(orders[-3:], ratio, 1.0)
     # two errors, each known to `rounding`, enter a logarithm

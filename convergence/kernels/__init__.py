@@ -1,0 +1,17 @@
+"""The one fused primitive: Gaussian sums and weighted means over all keys, for every query.
+
+Every head and kernel of the package is ``K_ij = exp(-β |u_i - v_j|² + c_j)`` after row
+normalisation has cancelled what depends on the query alone, so this room has a single operation
+with two engines on the same interface:
+
+`gaussian_sums`          compiled loops on the CPU, with guaranteed pruning
+`gaussian_sums_blocks`   plain blocks on NumPy, or on the array library of its inputs
+
+`inputs` says what is accepted, `tiles` sorts points in space, `cpu` holds the compiled loops.
+Importing this room compiles nothing and does not import Numba.
+"""
+
+from .blocks import gaussian_sums_blocks
+from .gaussian_sums import gaussian_sums
+
+__all__ = ["gaussian_sums", "gaussian_sums_blocks"]

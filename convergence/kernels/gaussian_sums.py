@@ -1,0 +1,177 @@
+"""Gaussian sums over all keys: the public operation, and the choice between its two paths.
+
+Few queries stream over the keys as they come, because sorting the keys would cost more than the
+sums; many queries pay for sorting once and then see their neighbourhoods only. Both paths share
+the innermost loops and give the same numbers up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..backend import array_module, current_device
+from .blocks import gaussian_sums_blocks
+from .inputs import Inputs, checked_inputs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_FEW_QUERIES = 256  # sorting a key costs about as much as this many exponentials
+_FEW_PAIRS = 1 << 17  # below this even the smallest tree is not worth building
+_MOST_CHUNKS = 1024
+_SMALLEST_CHUNK = 4096
+
+
+class FusedSums(NamedTuple):
+    """Result of one evaluation and the number of pairs whose distance was formed."""
+
+    log_mass: np.ndarray
+    means: np.ndarray
+    pairs: int
+
+
+def gaussian_sums(
+    queries: ArrayLike,
+    keys: ArrayLike,
+    beta: float,
+    log_weights: ArrayLike | None = None,
+    values: ArrayLike | None = None,
+    centers: ArrayLike | None = None,
+    *,
+    exclude: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Log-mass and weighted means of a Gaussian kernel over all keys.
+
+    .. math::
+
+        K_{ij} = \exp(-\beta |u_i - v_j|^2 + c_j), \qquad
+        \text{log\_mass}_i = \log \sum_j K_{ij}, \qquad
+        \text{means}_{ik} = \frac{\sum_j K_{ij} (V_{jk} - V^0_{ik})}{\sum_j K_{ij}}
+
+    Parameters
+    ----------
+    queries : array_like, shape (n_queries, D)
+        Points :math:`u_i`. Passing the same array as `keys` sorts it once.
+    keys : array_like, shape (n_keys, D)
+        Points :math:`v_j`, at least one.
+    beta : float
+        Inverse bandwidth, positive.
+    log_weights : array_like, shape (n_keys,), optional
+        :math:`c_j`, of any size and sign; minus infinity is weight zero. Zero if absent.
+    values : array_like, shape (n_keys,) or (n_keys, n_values), optional
+        :math:`V_{jk}`; one dimension is one column.
+    centers : array_like, shape (n_queries,) or (n_queries, n_values), optional
+        :math:`V^0_{ik}`, subtracted inside the sum. Zero if absent.
+    exclude : array_like of int, shape (n_queries,), optional
+        Key left out of each row, -1 for none; ``arange(n)`` removes self-loops.
+
+    Returns
+    -------
+    log_mass : ndarray, shape (n_queries,)
+    means : ndarray, shape (n_queries, n_values)
+        ``n_values`` is zero without `values`.
+
+    Raises
+    ------
+    InvalidInputError
+        No keys, wrong shapes, NaN or infinity in points, values or centers, a log-weight that is
+        NaN or plus infinity, `beta` not positive and finite, `exclude` outside the keys.
+
+    Notes
+    -----
+    Guaranteed, for any log-weights and any `beta`:
+
+    - What pruning leaves out of a row is at most :math:`e^{-37} \approx 10^{-16}` of its mass,
+      and so moves a mean by at most that times the largest :math:`|V_{jk} - V^0_{ik}|` left out.
+    - Sums are formed in float64 relative to the largest term of the row: no overflow, and a row far
+      from every key keeps its finite log-mass. Its exponents carry the rounding of
+      :math:`\beta |u_i - v_j|^2`, as they do in any float64 evaluation.
+    - A row with no key left, or only weights zero, has log-mass minus infinity and means zero.
+    - The result is the same, bit for bit, for any number of threads.
+    - Memory beyond the inputs is proportional to ``n_queries + n_keys``.
+
+    On a CUDA device (`convergence.backend.use_device`) the plain block engine runs through CuPy;
+    results come back as NumPy arrays.
+
+    The first call compiles for some seconds and leaves the machine code on disk.
+    """
+    if current_device() == "cuda":
+        xp = array_module("cuda")
+        arrays = (queries, keys, beta, log_weights, values, centers)
+        sums = gaussian_sums_blocks(*arrays, exclude=exclude, xp=xp)
+        return xp.asnumpy(sums[0]), xp.asnumpy(sums[1])
+    data = checked_inputs(np, queries, keys, beta, log_weights, values, centers, exclude)
+    result = fused_sums(data)
+    return result.log_mass, result.means
+
+
+def fused_sums(data: Inputs, *, path: str | None = None, leaf_size: int | None = None) -> FusedSums:
+    """Evaluate checked inputs on the path "streamed" or "tiled", by default the cheaper one."""
+    n_queries, n_keys = data.queries.shape[0], data.keys.shape[0]
+    if path is None:
+        few = n_queries <= _FEW_QUERIES or n_queries * n_keys <= _FEW_PAIRS
+        path = "streamed" if few else "tiled"
+    log_mass = np.empty(n_queries)
+    means = np.empty((n_queries, data.values.shape[1]))
+    if n_queries == 0:
+        return FusedSums(log_mass, means, 0)
+    run = {"streamed": _streamed, "tiled": _tiled}[path]
+    return FusedSums(log_mass, means, run(data, leaf_size, log_mass, means))
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """The array as contiguous, writeable memory, the one layout that is compiled for."""
+    return np.require(array, requirements=["C", "A", "W"])
+
+
+def _base_two(beta: float) -> float:
+    from .tiles import LOG2_E
+
+    return min(beta * LOG2_E, float(np.finfo(np.float64).max))
+
+
+def _streamed(data: Inputs, _: int | None, log_mass: np.ndarray, means: np.ndarray) -> int:
+    from . import cpu
+
+    n_queries, n_keys = data.queries.shape[0], data.keys.shape[0]
+    excluded = np.full(n_queries, -1) if data.exclude is None else _plain(data.exclude)
+    task = cpu.Task(
+        _plain(data.queries), _plain(data.centers), excluded, excluded, _base_two(data.beta)
+    )
+    log_weights = np.empty(0) if data.log_weights is None else _plain(data.log_weights)
+    chunk = max(_SMALLEST_CHUNK, -(-n_keys // _MOST_CHUNKS))
+    cpu.sum_streamed(
+        _plain(data.keys),
+        log_weights,
+        data.reference,
+        _plain(data.values),
+        task,
+        chunk,
+        log_mass,
+        means,
+    )
+    return n_queries * n_keys
+
+
+def _tiled(data: Inputs, leaf_size: int | None, log_mass: np.ndarray, means: np.ndarray) -> int:
+    from . import cpu, tiles
+
+    leaf_size = leaf_size or tiles.LEAF_SIZE
+    queries, keys = _plain(data.queries), _plain(data.keys)
+    sorted_keys = tiles.key_tiles(
+        keys, data.log_weights, data.reference, _plain(data.values), leaf_size
+    )
+    same = queries.shape == keys.shape and np.array_equal(queries, keys)
+    order = sorted_keys.order if same else tiles.query_order(queries, leaf_size)
+    excluded = np.full(queries.shape[0], -1)
+    if data.exclude is not None:
+        position = np.empty(keys.shape[0] + 1, dtype=np.int64)
+        position[sorted_keys.order] = np.arange(keys.shape[0])
+        position[-1] = -1  # where an exclude of -1 reads
+        excluded = position[data.exclude]
+    task = cpu.Task(queries, _plain(data.centers), order, excluded, _base_two(data.beta))
+    pairs = np.zeros(cpu.SLOTS, dtype=np.int64)
+    cpu.sum_tiled(sorted_keys, task, data.reference, log_mass, means, pairs)
+    return int(pairs.sum())
