@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -227,7 +226,7 @@ def _verdict_table(title: str, summaries: list[Summary]) -> Table:
         Outcome.INCONCLUSIVE: ("yellow", "?"),
     }
     caption = "✓ pass   ✗ fail   ? inconclusive, see verdicts.csv"
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(title=title, caption=caption, box=None, padding=(0, 1, 0, 0))
     checks = list(dict.fromkeys(check for s in summaries for check in s.checks))
     for column in ("claim", *checks, "slope", "sees", "verdict"):
         table.add_column(column, no_wrap=True)

@@ -89,7 +89,6 @@ STUDY = Study(
             statement=r"$\mathbb{R}$, $N(0,\sigma^2)$: $\mathrm{He}_k$ to $2\hbar k/\sigma^2$",
             source="Risken, The Fokker-Planck Equation; harmonic Witten Laplacian",
             hbar=2.0,
-            target_count=4,
         ),
         generator_claim(
             "gaussian-plane",

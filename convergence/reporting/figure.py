@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from ..running import Run, write_whole
-from ..verification import Claim, predicted_rmse
+from ..verification import Batch, Claim, predicted_rmse
 
 # Okabe and Ito's colours, safe for colour-blind readers; with eight markers, 56 distinct pairs
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -45,8 +45,9 @@ def study_figure(run: Run) -> Figure:
 
     The upper row shows, for each dimension d, the root-mean-square error of the estimate against
     the limit (markers, 95 % intervals over replicates) on the curve sqrt(bias² + sd²), which has
-    no parameters; the triangle has the slope predicted for β → ∞. Below: the bias of the exact
-    expectation against β, and the standardised sampling errors beside N(0, 1).
+    no parameters; the triangle has the slope predicted for β → ∞. Below: the bias of the
+    expectation against β, exact (lines) and measured (where its interval excludes zero), and the
+    standardised sampling errors beside N(0, 1).
     """
     groups: dict[int, list[Claim]] = {}
     for claim in run.study.claims:
@@ -138,25 +139,54 @@ def _triangle(ax: Axes, slope: float) -> None:
 
 def _bias_panel(ax: Axes, run: Run) -> None:
     for claim in run.study.claims:
-        schedule = run.schedule(claim)
-        betas = np.geomspace(schedule.betas[0], schedule.betas[-1], 25)
-        bias = [np.sqrt(np.mean((claim.expectation(b) - claim.limit) ** 2)) for b in betas]
         style = _style(run, claim)
-        ax.plot(betas, bias, markevery=6, label=claim.id, **style)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel(r"$\beta$")
-    ax.set_ylabel(r"$\mathcal{C}_\beta f - \mathcal{C}f$ at $N = \infty$, r.m.s.")
+        schedule = run.schedule(claim)
+        batches = [batch for group in run.batches(claim).values() for batch in group]
+        measured = [b.setting.beta for b in batches]
+        betas = np.geomspace(min([*schedule.betas, *measured]), schedule.betas[-1], 25)
+        bias = [np.sqrt(np.mean((claim.expectation(b) - claim.limit) ** 2)) for b in betas]
+        ax.plot(betas, bias, color=style["color"])
+        if claim.sampling_error is not None:
+            value, low, high = np.transpose([_measured_bias(claim, batch) for batch in batches])
+            seen = low > 0
+            ax.errorbar(
+                np.array(measured)[seen], value[seen], np.abs([low - value, high - value])[:, seen],
+                ls="none", label=claim.id, elinewidth=0.8, **style,
+            )  # fmt: skip
+    ax.set(xscale="log", yscale="log", xlabel=r"$\beta$")
+    ax.set_ylabel(r"bias of $\hat{\mathcal{C}}_\beta f$, r.m.s.")
+    ax.set_title("bias, measured and exact", loc="left")
     orders = {claim.bias_order for claim in run.study.claims} - {None}
     if len(orders) == 1:
-        order = orders.pop()
-        low, high = np.array(ax.get_xlim()) * [3, 1 / 3]
-        base = ax.get_ylim()[0] * 2
-        line = base * (np.array([low, high]) / high) ** -float(order or 1)
-        ax.plot([low, high], line, color="0.4", lw=0.8, ls="--")
-        ax.annotate(rf"$\beta^{{-{order:g}}}$", (low, line[0]), (4, -10),
-                    textcoords="offset points", color="0.3", fontsize=8)  # fmt: skip
-    ax.set_title("exact bias and its order", loc="left")
+        _order_line(ax, float(orders.pop() or 1))
+
+
+def _order_line(ax: Axes, order: float) -> None:
+    """The stated order, over a factor four in β, in the free lower left corner."""
+    low, high = ax.get_xlim()
+    beta = low * (high / low) ** 0.15 * np.array([1, 4])
+    bottom, top = ax.get_ylim()
+    line = bottom * (top / bottom) ** 0.3 * (beta / beta[0]) ** -order
+    ax.plot(beta, line, color="0.4", lw=0.8, ls="--")
+    ax.annotate(
+        rf"$\beta^{{-{order:g}}}$", (beta[1], line[1]), (3, 0),
+        textcoords="offset points", va="center", color="0.3",
+    )  # fmt: skip
+
+
+def _measured_bias(claim: Claim, batch: Batch) -> tuple[float, float, float]:
+    """Root-mean-square bias over targets and functions, sampling noise taken out; 95 % interval.
+
+    Functions at one target share their noise, so the interval counts targets only.
+    """
+    assert claim.sampling_error is not None
+    shift, sd = claim.sampling_error(batch.setting.n, batch.setting.beta)
+    noise = sd**2 / len(batch.values)
+    bias = claim.expectation(batch.setting.beta) - claim.limit
+    square = np.mean((np.mean(batch.values, axis=0) - claim.limit - shift) ** 2 - noise)
+    half = 1.96 * np.sqrt(np.mean(2 * noise**2 + 4 * bias**2 * noise) / len(bias))
+    value, low, high = np.sqrt(np.maximum([square, square - half, square + half], 0))
+    return value, low, high
 
 
 def _law_panel(ax: Axes, run: Run) -> None:
@@ -170,10 +200,8 @@ def _law_panel(ax: Axes, run: Run) -> None:
     x = np.linspace(-4.5, 4.5, 300)
     ax.hist(pooled, bins=list(np.linspace(-4.5, 4.5, 46)), density=True, color="#56B4E9", alpha=0.6)
     ax.plot(x, stats.norm.pdf(x), color="k")
-    ax.set_yscale("log")
-    ax.set_ylim(1e-5, 1)
+    ax.set(yscale="log", ylim=(1e-5, 1), ylabel="density")
     ax.set_xlabel(r"(estimate $-$ expectation $-$ shift) / sd")
-    ax.set_ylabel("density")
     ax.set_title(f"{len(pooled)} standardised errors and $N(0, 1)$", loc="left")
     ax.text(
         0.5, 0.06, f"mean {np.mean(pooled):.3f}, variance {np.var(pooled):.3f}",

