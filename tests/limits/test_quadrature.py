@@ -80,7 +80,7 @@ def test_leading_order_of_the_sampling_variance():
         (Sphere(2), Sphere(2).polynomial("x0*x1")),
     ]:
         x = space.targets([f], 3)
-        beta = 1e6
+        beta = 1e7
         _, variance = limits.sampling_constants(space, Distance(), f, x, beta, HBAR)
         slope = np.sum(space.gradient(f, x) ** 2, axis=1)
         leading = 4 * HBAR**2 * beta * slope * (beta / (2 * np.pi)) ** (space.dim / 2)
