@@ -17,6 +17,14 @@ class NoMassError(ConvergenceError, ArithmeticError):
     """A row of the kernel has no mass in float64: no key lies within reach at this β."""
 
 
+class DisconnectedError(ConvergenceError, ArithmeticError):
+    """A unique law or spectrum was asked of an operator with several components."""
+
+
+class SpectrumError(ConvergenceError, ArithmeticError):
+    """An eigenvalue solver did not give what an operator of this kind must have."""
+
+
 class NoReferenceError(ConvergenceError, LookupError):
     """No exact reference is known for this space and score."""
 

@@ -1,5 +1,16 @@
-"""Markov operators built from a sample, and their generators."""
+"""Markov operators built from a sample, their generators, laws and spectra."""
 
 from .generator import generator
+from .markov import Component, MarkovOperator
+from .spectrum import Eigenpairs, Stationary, eigenpairs, reversible_law, stationary
 
-__all__ = ["generator"]
+__all__ = [
+    "Component",
+    "Eigenpairs",
+    "MarkovOperator",
+    "Stationary",
+    "eigenpairs",
+    "generator",
+    "reversible_law",
+    "stationary",
+]

@@ -100,16 +100,17 @@ def generator(
         centers=centers.reshape(len(targets), -1),
         exclude=exclude,
     )
-    _refuse_empty_rows(log_mass, log_weights, beta)
+    heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
+    refuse_empty_rows(log_mass - heaviest >= _UNDERFLOW, beta)
     return (-4 * hbar * beta * means).reshape(centers.shape)
 
 
-def _refuse_empty_rows(log_mass: np.ndarray, log_weights: np.ndarray | None, beta: float) -> None:
-    heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
-    empty = np.flatnonzero(~(log_mass - heaviest >= _UNDERFLOW))
+def refuse_empty_rows(occupied: np.ndarray, beta: float) -> None:
+    """Raise NoMassError naming the rows that are not occupied."""
+    empty = np.flatnonzero(~occupied)
     if len(empty):
         named = ", ".join(str(i) for i in empty[:10]) + (", ..." if len(empty) > 10 else "")
         raise NoMassError(
-            f"{len(empty)} of {len(log_mass)} rows have no sample point within reach at "
+            f"{len(empty)} of {len(occupied)} rows have no sample point within reach at "
             f"beta = {beta:g} (rows {named}); take a smaller beta or more points"
         )

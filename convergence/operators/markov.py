@@ -1,0 +1,261 @@
+"""The row-normalised kernel as a matrix-free operator on functions of the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ..errors import DisconnectedError, InvalidInputError
+from ..kernels import gaussian_sums
+from ..scores import Distance
+from .generator import refuse_empty_rows
+
+_LARGEST_DENSE = 2**30  # bytes
+
+
+@dataclass(frozen=True)
+class Component:
+    """One Markov kernel P_ij = exp(-β|u_i - v_j|² + c_j) / Σ_k exp(-β|u_i - v_k|² + c_k).
+
+    Attributes
+    ----------
+    queries, keys : ndarray, shapes (n_queries, D) and (n_keys, D)
+    log_weights : ndarray, shape (n_keys,), or None
+        c; None is zero.
+    share : ndarray, shape (n_queries,), or None
+        Weight of this component in a mixture, row by row; None is one.
+    """
+
+    queries: np.ndarray
+    keys: np.ndarray
+    log_weights: np.ndarray | None = None
+    share: np.ndarray | None = None
+
+
+class MarkovOperator(LinearOperator):
+    """P = Σ_m diag(share_m) P_m, a mixture of row-normalised Gaussian kernels; O(N) memory.
+
+    A `scipy.sparse.linalg.LinearOperator`: `P @ f`, `P.T @ w`, also with several columns.
+
+    Parameters
+    ----------
+    components : sequence of Component
+        At least one; the shares of every row sum to one.
+    beta : float
+        Inverse squared bandwidth β.
+    self_loops : bool
+        Whether the pairs (i, i) belong to the kernel; leaving them out needs as many queries as
+        keys.
+
+    Raises
+    ------
+    InvalidInputError
+        For shapes that do not fit, or shares that are no probabilities.
+    """
+
+    def __init__(
+        self, components: Sequence[Component], beta: float, *, self_loops: bool = True
+    ) -> None:
+        if not components:
+            raise InvalidInputError("a Markov operator needs at least one component")
+        shapes = {(len(c.queries), len(c.keys)) for c in components}
+        if len(shapes) > 1:
+            raise InvalidInputError(f"components of one operator must agree in shape, not {shapes}")
+        self.components_ = tuple(components)
+        self.beta = float(beta)
+        self.self_loops = self_loops
+        super().__init__(dtype=float, shape=shapes.pop())  # type: ignore[call-arg]
+        if not self_loops and not self.square:
+            raise InvalidInputError("self_loops=False needs the queries to be the keys' points")
+        self._check_shares()
+
+    @classmethod
+    def of_sample(
+        cls, points: np.ndarray, score: Distance, beta: float, *, self_loops: bool
+    ) -> MarkovOperator:
+        """The operator of a score on a sample: queries and keys are the sample's points."""
+        points = np.asarray(points, dtype=float)
+        component = Component(
+            score.queries(points, beta), score.keys(points), score.log_weights(points)
+        )
+        return cls([component], beta, self_loops=self_loops)
+
+    def _check_shares(self) -> None:
+        if len(self.components_) == 1 and self.components_[0].share is None:
+            return
+        total = np.zeros(self.shape[0])
+        for component in self.components_:
+            share = 1.0 if component.share is None else np.asarray(component.share, dtype=float)
+            if np.any(share < 0) or np.shape(share) not in ((), (self.shape[0],)):
+                raise InvalidInputError("shares must be non-negative, one number a query")
+            total = total + share
+        if not np.allclose(total, 1, rtol=0, atol=1e-12):
+            raise InvalidInputError("the shares of the components must sum to one in every row")
+
+    @property
+    def square(self) -> bool:
+        """Whether it maps functions of the sample to functions of the sample."""
+        return self.shape[0] == self.shape[1]
+
+    @cached_property
+    def reversible(self) -> bool:
+        """Whether P is reversible by construction: one component, a symmetric kernel.
+
+        Then π_i ∝ exp(c_i) Σ_j K_ij satisfies π_i P_ij = π_j P_ji.
+        """
+        only = self.components_[0]
+        return len(self.components_) == 1 and (
+            only.queries is only.keys or np.array_equal(only.queries, only.keys)
+        )
+
+    @property
+    def _exclude(self) -> np.ndarray | None:
+        return None if self.self_loops else np.arange(self.shape[0])
+
+    @cached_property
+    def log_degrees(self) -> np.ndarray:
+        """log Σ_j exp(-β|u_i - v_j|² + c_j), shape (n_queries, n_components).
+
+        Raises
+        ------
+        NoMassError
+            When a row has no key left.
+        """
+        columns = []
+        for c in self.components_:
+            log_mass, _ = gaussian_sums(
+                c.queries, c.keys, self.beta, c.log_weights, exclude=self._exclude
+            )
+            refuse_empty_rows(log_mass > -np.inf, self.beta)
+            columns.append(log_mass)
+        return np.stack(columns, axis=1)
+
+    def differences(self, values: np.ndarray, centers: np.ndarray) -> np.ndarray:
+        """Σ_j P_ij (V_jk - V⁰_ik), the difference formed inside the sum.
+
+        Parameters
+        ----------
+        values : ndarray, shape (n_keys, n_columns)
+        centers : ndarray, shape (n_queries, n_columns)
+
+        Returns
+        -------
+        ndarray, shape (n_queries, n_columns)
+        """
+        total = np.zeros(centers.shape)
+        for c in self.components_:
+            _, means = gaussian_sums(
+                c.queries, c.keys, self.beta, c.log_weights, values, centers, exclude=self._exclude
+            )
+            total += means if c.share is None else np.asarray(c.share)[:, None] * means
+        return total
+
+    def _matmat(self, values: np.ndarray) -> np.ndarray:
+        if np.iscomplexobj(values):
+            return self._matmat(values.real) + 1j * self._matmat(values.imag)
+        values = np.asarray(values, dtype=float)
+        # centred at the row's own value, or at the mean: constants are then kept exactly
+        centers = values if self.square else np.tile(values.mean(axis=0), (self.shape[0], 1))
+        return centers + self.differences(values, centers)
+
+    def _rmatmat(self, weights: np.ndarray) -> np.ndarray:
+        """Pᵀw: the same kernel with queries and keys exchanged, rows weighted by 1/mass."""
+        if np.iscomplexobj(weights):
+            return self._rmatmat(weights.real) + 1j * self._rmatmat(weights.imag)
+        weights = np.asarray(weights, dtype=float)
+        total = np.zeros((self.shape[1], weights.shape[1]))
+        for m, c in enumerate(self.components_):
+            shared = weights if c.share is None else np.asarray(c.share)[:, None] * weights
+            log_mass, means = gaussian_sums(
+                c.keys, c.queries, self.beta, -self.log_degrees[:, m], shared, exclude=self._exclude
+            )
+            own = 0.0 if c.log_weights is None else np.asarray(c.log_weights, dtype=float)
+            total += np.exp(log_mass + own)[:, None] * means
+        return total
+
+    def _matvec(self, values: np.ndarray) -> np.ndarray:
+        return self._matmat(np.reshape(values, (-1, 1)))[:, 0]
+
+    def _rmatvec(self, weights: np.ndarray) -> np.ndarray:
+        return self._rmatmat(np.reshape(weights, (-1, 1)))[:, 0]
+
+    def generator(self, values: np.ndarray, hbar: float = 1.0) -> np.ndarray:
+        """𝒞f = 4ħβ (f - P f) at the sample, shape of `values`: (n,) or (n, n_columns)."""
+        self._need_square("the generator")
+        columns = np.reshape(np.asarray(values, dtype=float), (self.shape[0], -1))
+        return (-4 * hbar * self.beta * self.differences(columns, columns)).reshape(
+            np.shape(values)
+        )
+
+    def carre_du_champ(self, f: np.ndarray, g: np.ndarray, hbar: float = 1.0) -> np.ndarray:
+        """Γ(f, g) = 2ħβ Σ_j P_ij (f_j - f_i)(g_j - g_i), shape (n,).
+
+        As P[fg - f_i g_i] - f_i P[g - g_i] - g_i P[f - f_i], each centred inside the sum.
+        """
+        self._need_square("Γ")
+        columns = np.stack([f * g, f, g], axis=1)
+        product, first, second = self.differences(columns, columns).T
+        return 2 * hbar * self.beta * (product - f * second - g * first)
+
+    def flux(self, stationary: np.ndarray) -> LinearOperator:
+        """Ω = A - Aᵀ with A = diag(π) P, antisymmetric, as an operator."""
+        self._need_square("the flux")
+        pi = np.asarray(stationary, dtype=float)
+
+        def apply(v: np.ndarray) -> np.ndarray:
+            v = np.reshape(v, (self.shape[0], -1))
+            return pi[:, None] * self._matmat(v) - self._rmatmat(pi[:, None] * v)
+
+        return LinearOperator(
+            self.shape,
+            matvec=lambda v: apply(v)[:, 0],
+            rmatvec=lambda v: -apply(v)[:, 0],
+            matmat=apply,
+            rmatmat=lambda v: -apply(v),
+            dtype=float,
+        )
+
+    def components(self) -> np.ndarray:
+        """Label of the connected component of every point, over pairs visible in float64."""
+        from ..kernels.connectivity import kernel_components
+
+        if not self.reversible:
+            raise InvalidInputError(
+                "components are defined for one symmetric kernel: queries equal to keys"
+            )
+        only = self.components_[0]
+        return kernel_components(only.keys, self.beta, only.log_weights, self.log_degrees[:, 0])
+
+    def refuse_disconnected(self, what: str) -> None:
+        """Raise DisconnectedError where more than one component would make `what` ambiguous."""
+        sizes = np.bincount(self.components())
+        if len(sizes) > 1:
+            raise DisconnectedError(
+                f"{what} is not unique: the operator has {len(sizes)} components at beta = "
+                f"{self.beta:g}, of sizes {sorted(sizes.tolist(), reverse=True)[:5]}; take a "
+                "smaller beta, or treat each component (see components()) by itself"
+            )
+
+    def toarray(self, largest: int = _LARGEST_DENSE) -> np.ndarray:
+        """The dense matrix, where it takes at most `largest` bytes.
+
+        Raises
+        ------
+        InvalidInputError
+            Says how many bytes it would take.
+        """
+        size = 8 * self.shape[0] * self.shape[1]
+        if size > largest:
+            raise InvalidInputError(
+                f"the dense matrix would take {size:,} bytes, more than {largest:,}; use the "
+                "operator as it is, or raise `largest`"
+            )
+        return self._matmat(np.eye(self.shape[1]))
+
+    def _need_square(self, what: str) -> None:
+        if not self.square:
+            raise InvalidInputError(f"{what} needs the queries to be the keys' points")

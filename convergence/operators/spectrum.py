@@ -1,0 +1,182 @@
+"""Eigenpairs and stationary laws of a Markov operator, with what is needed to trust them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
+
+from ..errors import InvalidInputError, SpectrumError
+from .markov import MarkovOperator
+
+# the lowest eigenvalue of 𝒞 is zero, on constants
+GROUND_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """Lowest eigenpairs of 𝒞 = 4ħβ(I - P), ordered by real part.
+
+    Attributes
+    ----------
+    values : ndarray, shape (k,)
+        Real where P is reversible, else complex.
+    vectors : ndarray, shape (n, k)
+        Right eigenvectors, of mean square one under the stationary law (reversible) or the
+        uniform one, with a largest entry that is real and positive.
+    residuals : ndarray, shape (k,)
+        Norm of 𝒞f - λf in the same law.
+    solver : str
+    tolerance : float
+        What the solver was asked for.
+    """
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+    solver: str
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """A stationary law π = πP.
+
+    Attributes
+    ----------
+    law : ndarray, shape (n,)
+        Positive, sums to one.
+    residual : float
+        Σ_i |(πP)_i - π_i|.
+    method : str
+    """
+
+    law: np.ndarray
+    residual: float
+    method: str
+
+
+def stationary(operator: MarkovOperator, seed: int = 0) -> Stationary:
+    """The stationary law: in closed form where P is reversible, otherwise by Arnoldi's method.
+
+    Reversible: π_i ∝ exp(c_i) Σ_j K_ij.
+
+    Raises
+    ------
+    DisconnectedError
+        When the law is not unique.
+    SpectrumError
+        When the solver finds no positive law.
+    """
+    if operator.reversible:
+        operator.refuse_disconnected("the stationary law")
+        law, method = reversible_law(operator), "closed form"
+    else:
+        start = np.random.default_rng(seed).random(operator.shape[0])
+        _, vectors = _arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
+        law, method = np.real(vectors[:, 0] / np.sum(vectors[:, 0])), "eigs"
+        if np.min(law) < -1e-12 * np.max(law):
+            raise SpectrumError("the solver found no positive stationary law")
+        law = np.maximum(law, 0)
+        law = law / np.sum(law)
+    residual = float(np.sum(np.abs(operator.T @ law - law)))
+    return Stationary(law, residual, method)
+
+
+def reversible_law(operator: MarkovOperator) -> np.ndarray:
+    """π_i ∝ exp(c_i) Σ_j K_ij, normalised over all points, also of a disconnected operator."""
+    if not operator.reversible:
+        raise InvalidInputError("the closed form needs one symmetric kernel")
+    log_weights = operator.components_[0].log_weights
+    log_law = operator.log_degrees[:, 0] + (0.0 if log_weights is None else log_weights)
+    law = np.exp(log_law - np.max(log_law))
+    return law / np.sum(law)
+
+
+def eigenpairs(
+    operator: MarkovOperator, k: int, hbar: float = 1.0, *, tolerance: float = 1e-12, seed: int = 0
+) -> Eigenpairs:
+    """The k lowest eigenpairs of the generator 𝒞 = 4ħβ(I - P).
+
+    Reversible operators are symmetrised, S = π^½ P π^-½, and the largest eigenvalues of S taken by
+    Lanczos; the eigenvalues of 𝒞 then follow as Rayleigh quotients of differences formed inside
+    the sums, so that nothing is lost at large β. Others go through Arnoldi's method. The start
+    vector is seeded.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Square.
+    k : int
+        At most n - 2.
+    hbar : float
+    tolerance : float
+        Asked of the solver, relative to the eigenvalues of P.
+    seed : int
+
+    Raises
+    ------
+    DisconnectedError
+        When the eigenvalue zero is not simple.
+    SpectrumError
+        When the solver does not converge, or the ground eigenvalue is not zero to 1e-10.
+    """
+    n = operator.shape[0]
+    if not operator.square or not 1 <= k <= n - 2:
+        raise InvalidInputError(f"between 1 and {n - 2} eigenpairs of a square operator, not {k}")
+    start = np.random.default_rng(seed).standard_normal(n)
+    if operator.reversible:
+        operator.refuse_disconnected("the spectrum's ground state")
+        law, solver = reversible_law(operator), "eigsh"
+        vectors = _lanczos(operator, law, k, start, tolerance)
+    else:
+        law, solver = np.full(n, 1 / n), "eigs"
+        vectors = _arnoldi(operator, k, start, tolerance)[1]
+    largest = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None], axis=0)
+    vectors = vectors / (largest / np.abs(largest))
+    vectors = vectors / np.sqrt(np.sum(law[:, None] * np.abs(vectors) ** 2, axis=0))
+    applied = _generator(operator, vectors, hbar)
+    values = np.sum(law[:, None] * np.conj(vectors) * applied, axis=0)
+    order = np.argsort(np.real(values), kind="stable")
+    values, vectors, applied = values[order], vectors[:, order], applied[:, order]
+    residuals = np.sqrt(np.sum(law[:, None] * np.abs(applied - values * vectors) ** 2, axis=0))
+    if np.abs(values[0]) > GROUND_TOLERANCE * max(1.0, hbar):
+        raise SpectrumError(
+            f"the ground eigenvalue is {values[0]:.2e}, not zero: ask for a smaller tolerance"
+        )
+    return Eigenpairs(values, vectors, residuals, solver, tolerance)
+
+
+def _generator(operator: MarkovOperator, vectors: np.ndarray, hbar: float) -> np.ndarray:
+    if np.iscomplexobj(vectors):
+        real, imaginary = (operator.generator(v, hbar) for v in (vectors.real, vectors.imag))
+        return real + 1j * imaginary
+    return operator.generator(vectors, hbar)
+
+
+def _lanczos(
+    operator: MarkovOperator, law: np.ndarray, k: int, start: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Right eigenvectors of P for its k largest eigenvalues, by way of the symmetric S."""
+    root = np.sqrt(law)
+    symmetric = LinearOperator(
+        operator.shape, matvec=lambda v: root * (operator @ (np.ravel(v) / root)), dtype=float
+    )
+    try:
+        values, vectors = eigsh(symmetric, k, which="LA", v0=start, tol=tolerance)
+    except ArpackError as error:
+        raise SpectrumError(f"eigsh did not converge: {error}") from error
+    return (vectors / root[:, None])[:, np.argsort(-values)]
+
+
+def _arnoldi(
+    operator: LinearOperator, k: int, start: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs of largest real part, largest first."""
+    try:
+        values, vectors = eigs(operator, max(k, 1), which="LR", v0=start, tol=tolerance)
+    except ArpackError as error:
+        raise SpectrumError(f"eigs did not converge: {error}") from error
+    order = np.argsort(-np.real(values))[:k]
+    return values[order], vectors[:, order]
