@@ -7,11 +7,13 @@ with two engines on the same interface:
 `gaussian_sums`          compiled loops on the CPU, with guaranteed pruning
 `gaussian_sums_blocks`   plain blocks on NumPy, or on the array library of its inputs
 
+and `score_sums` for scores that are no distance, on the block engine.
+
 `inputs` says what is accepted, `tiles` sorts points in space, `cpu` holds the compiled loops.
 Importing this room compiles nothing and does not import Numba.
 """
 
-from .blocks import gaussian_sums_blocks
+from .blocks import gaussian_sums_blocks, score_sums
 from .gaussian_sums import gaussian_sums
 
-__all__ = ["gaussian_sums", "gaussian_sums_blocks"]
+__all__ = ["gaussian_sums", "gaussian_sums_blocks", "score_sums"]

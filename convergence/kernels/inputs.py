@@ -108,7 +108,7 @@ def _float_array(xp: Any, array: Any, name: str) -> Any:
 
 def _all_finite(xp: Any, array: Any) -> bool:
     return all(
-        bool(xp.all(xp.isfinite(array[start : start + _CHECKED_ROWS, ...])))
+        bool(xp.all(xp.isfinite(array[start : min(start + _CHECKED_ROWS, array.shape[0]), ...])))
         for start in range(0, array.shape[0], _CHECKED_ROWS)
     )
 
@@ -190,7 +190,7 @@ def _exclude(xp: Any, exclude: Any | None, n_queries: int, n_keys: int) -> Any |
     if exclude is None:
         return None
     indices = xp.asarray(exclude)
-    if indices.shape != (n_queries,) or indices.dtype.kind not in "iu":
+    if indices.shape != (n_queries,) or not _is_integer(xp, indices):
         raise InvalidInputError(
             f"exclude has shape {tuple(indices.shape)} and type {indices.dtype}: "
             f"pass one integer key index a query, ({n_queries},), -1 for none"
@@ -200,3 +200,9 @@ def _exclude(xp: Any, exclude: Any | None, n_queries: int, n_keys: int) -> Any |
             f"exclude points outside the keys: indices run from 0 to {n_keys - 1}, -1 for none"
         )
     return xp.asarray(indices, dtype=xp.int64)
+
+
+def _is_integer(xp: Any, array: Any) -> bool:
+    if hasattr(xp, "isdtype"):
+        return bool(xp.isdtype(array.dtype, "integral"))
+    return array.dtype.kind in "iu"
