@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 
 from .. import limits
-from ..operators import generator
+from ..operators import streamed_generator
 from ..scores import Distance
 from ..spaces import SmoothFunction, Space
 from ..verification import Claim, Fault
@@ -50,11 +50,11 @@ class GeneratorProblem:
         """f(x) for every function, shape (..., functions)."""
         return self._columns(lambda f: f(x))
 
-    def estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
-        """4ħβ(f - P f) from a sample."""
-        return generator(
-            points,
-            self.values(points),
+    def estimate(self, points: np.ndarray | Iterable[np.ndarray], beta: float) -> np.ndarray:
+        """4ħβ(f - P f) from a sample, whole or in chunks."""
+        chunks = [points] if isinstance(points, np.ndarray) else points
+        return streamed_generator(
+            ((chunk, self.values(chunk)) for chunk in chunks),
             self.score,
             beta,
             self.hbar,
@@ -172,6 +172,7 @@ def generator_claim(
         space=space,
         functions=tuple(f.label for f in functions),
         estimate=problem.estimate,
+        streamed=True,
         expectation=problem.expectation,
         limit=problem.limit,
         schedules=schedules(problem),

@@ -38,7 +38,7 @@ class Size:
 SIZES = {
     "smoke": Size(3, 8, (1,), 12),
     "standard": Size(5, 48, (1, 3), 96),
-    "paper": Size(6, 100, (1, 3, 5), 400),
+    "paper": Size(7, 100, (1, 3, 5), 400),
 }
 SMALLEST = {1: 16_000, 2: 24_000, 3: 32_000}
 GROWTH = 3

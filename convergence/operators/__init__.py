@@ -1,6 +1,6 @@
 """Markov operators built from a sample, their generators, laws and spectra."""
 
-from .generator import generator
+from .generator import generator, streamed_generator
 from .markov import Component, MarkovOperator
 from .spectrum import Eigenpairs, Stationary, eigenpairs, reversible_law, stationary
 
@@ -13,4 +13,5 @@ __all__ = [
     "generator",
     "reversible_law",
     "stationary",
+    "streamed_generator",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ..errors import InvalidInputError, NoMassError
@@ -70,39 +72,109 @@ def generator(
             f"points of shape (N, D) and values of shape (N,) or (N, F) are needed, "
             f"not {points.shape} and {values.shape}"
         )
-    exclude = None
-    if targets is None:
-        if self_loops is None or target_values is not None:
+    if targets is not None:
+        if target_values is None or self_loops is not None:
             raise InvalidInputError(
-                "at the sample itself say self_loops=True or False and give no target_values; "
-                "elsewhere give targets and target_values"
+                "targets outside the sample need target_values, and have no self_loops to choose"
             )
-        targets, target_values = points, values
-        exclude = None if self_loops else np.arange(len(points))
-    elif target_values is None or self_loops is not None:
-        raise InvalidInputError(
-            "targets outside the sample need target_values, and have no self_loops to choose"
+        return streamed_generator(
+            [(points, values)], score, beta, hbar, targets=targets, target_values=target_values
         )
+    if self_loops is None or target_values is not None:
+        raise InvalidInputError(
+            "at the sample itself say self_loops=True or False and give no target_values; "
+            "elsewhere give targets and target_values"
+        )
+    columns = _columns(values)
+    exclude = None if self_loops else np.arange(len(points))
+    reach, _, means = _sums(points, columns, score, beta, points, columns, exclude)
+    return _scaled(reach, means, beta, hbar).reshape(values.shape)
+
+
+def streamed_generator(
+    chunks: Iterable[tuple[np.ndarray, np.ndarray]],
+    score: Distance,
+    beta: float,
+    hbar: float = 1.0,
+    *,
+    targets: np.ndarray,
+    target_values: np.ndarray,
+) -> np.ndarray:
+    """The same estimate at targets outside the sample, from a sample that comes in chunks.
+
+    Only one chunk is held at a time; partial sums are merged as log-sum-exp.
+
+    Parameters
+    ----------
+    chunks : iterable of (points, values)
+        Shapes (N_k, D) and (N_k,) or (N_k, F).
+    score, beta, hbar, targets, target_values
+        As in `generator`.
+
+    Returns
+    -------
+    ndarray, the shape of `target_values`
+    """
     targets = np.asarray(targets, dtype=float)
-    centers = np.asarray(target_values, dtype=float)
-    if centers.shape != (len(targets), *values.shape[1:]):
+    target_values = np.asarray(target_values, dtype=float)
+    if target_values.shape[:1] != targets.shape[:1] or target_values.ndim > 2:
         raise InvalidInputError(
-            f"target_values must have shape {(len(targets), *values.shape[1:])}, "
-            f"not {centers.shape}"
+            f"targets of shape (T, D) and target_values of shape (T,) or (T, F) are needed, not "
+            f"{targets.shape} and {target_values.shape}"
         )
+    centers = _columns(target_values)
+    reach, log_mass = np.full((2, len(targets)), -np.inf)
+    means = np.zeros(centers.shape)
+    for points, values in chunks:
+        if np.shape(values)[1:] != target_values.shape[1:]:
+            raise InvalidInputError(
+                f"values of shape {np.shape(values)} and target_values of shape "
+                f"{target_values.shape} have different columns"
+            )
+        columns = _columns(np.asarray(values, dtype=float))
+        part_reach, part_mass, part_means = _sums(points, columns, score, beta, targets, centers)
+        total = np.logaddexp(log_mass, part_mass)
+        kept, added = (
+            np.exp(m - np.where(total > -np.inf, total, 0)) for m in (log_mass, part_mass)
+        )
+        means = kept[:, None] * means + added[:, None] * part_means
+        reach, log_mass = np.maximum(reach, part_reach), total
+    return _scaled(reach, means, beta, hbar).reshape(target_values.shape)
+
+
+def _columns(values: np.ndarray) -> np.ndarray:
+    """One column a function, also where there is a single one."""
+    return values[:, None] if values.ndim == 1 else values
+
+
+def _sums(
+    points: np.ndarray,
+    values: np.ndarray,
+    score: Distance,
+    beta: float,
+    targets: np.ndarray,
+    centers: np.ndarray,
+    exclude: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log-mass relative to the heaviest key, log-mass and centred means of every row."""
     log_weights = score.log_weights(points)
     log_mass, means = gaussian_sums(
         score.queries(targets, beta),
         score.keys(points),
         beta,
-        log_weights=log_weights,
-        values=values,
-        centers=centers.reshape(len(targets), -1),
+        log_weights,
+        values,
+        centers,
         exclude=exclude,
     )
     heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
-    refuse_empty_rows(log_mass - heaviest >= _UNDERFLOW, beta)
-    return (-4 * hbar * beta * means).reshape(centers.shape)
+    return log_mass - heaviest, log_mass, means
+
+
+def _scaled(reach: np.ndarray, means: np.ndarray, beta: float, hbar: float) -> np.ndarray:
+    """-4ħβ times the means, where every row has mass."""
+    refuse_empty_rows(reach >= _UNDERFLOW, beta)
+    return -4 * hbar * beta * means
 
 
 def refuse_empty_rows(occupied: np.ndarray, beta: float) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import ConvergenceError
-from ..verification import Claim, Schedule, Setting
+from ..verification import Claim, Sampler, Schedule, Setting
+
+CHUNK = 2**20
+"""Largest number of points that are drawn, and for streamed claims held, at once."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,19 @@ def cells_of(study: str, claim: Claim, schedule: Schedule) -> list[Cell]:
     ]
 
 
+def sample_chunks(space: Sampler, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """n points of a space in chunks of at most `CHUNK`, drawn one after the other."""
+    for start in range(0, n, CHUNK):
+        yield space.sample(min(CHUNK, n - start), rng)
+
+
 def compute(claim: Claim, cell: Cell, root: int) -> Result:
     """Draw the sample and estimate. A named error becomes the status of the cell."""
     start = time.perf_counter()
     status = "ok"
     try:
-        points = claim.space.sample(cell.n, np.random.default_rng(cell.seed(root)))
+        chunks = sample_chunks(claim.space, cell.n, np.random.default_rng(cell.seed(root)))
+        points = chunks if claim.streamed else np.concatenate(list(chunks))
         values = np.asarray(claim.estimate(points, cell.beta), dtype=float)
     except ConvergenceError as error:
         values = np.full(claim.limit.shape, np.nan)

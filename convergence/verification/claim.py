@@ -92,7 +92,10 @@ class Claim:
     functions : tuple of str
         LaTeX labels of the test functions, the columns of every array.
     estimate : callable
-        (points, β) → (targets, functions).
+        (points, β) → (targets, functions); points is an array (N, D), or where `streamed` is set
+        an iterator over arrays (N_k, D).
+    streamed : bool
+        Whether the estimate takes its sample in chunks.
     expectation : callable
         β → (targets, functions), N = ∞.
     limit : ndarray, shape (targets, functions)
@@ -119,7 +122,7 @@ class Claim:
     source: str
     space: Sampler
     functions: tuple[str, ...]
-    estimate: Callable[[np.ndarray, float], np.ndarray]
+    estimate: Callable[..., np.ndarray]
     expectation: Callable[[float], np.ndarray]
     limit: np.ndarray
     schedules: Mapping[str, Schedule]
@@ -130,6 +133,7 @@ class Claim:
     slope_is_bound: bool = False
     faults: tuple[Fault, ...] = ()
     configuration: str = ""
+    streamed: bool = False
     checks: tuple[str, ...] = field(default=("bias", "sampling", "joint", "faults"))
 
     def standardised(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from convergence.errors import InvalidInputError, NoMassError
-from convergence.operators import generator
+from convergence.operators import generator, streamed_generator
 from convergence.scores import Distance
 from convergence.spaces import Circle, Sphere
 
@@ -130,6 +130,22 @@ def test_refusals(change):
     }  # fmt: skip
     with pytest.raises(InvalidInputError):
         generator(**arguments)
+
+
+@pytest.mark.parametrize("cuts", [[1], [100, 101, 250]])
+def test_chunks_merge_to_the_whole(cuts):
+    """Also where one chunk weighs e^300 times as much as another, or has no reach."""
+    whole = generator(POINTS, VALUES, DOOB, 80.0, targets=TARGETS, target_values=TARGET_VALUES)
+    parts = zip(np.split(POINTS, cuts), np.split(VALUES, cuts), strict=True)
+    got = streamed_generator(parts, DOOB, 80.0, targets=TARGETS, target_values=TARGET_VALUES)
+    np.testing.assert_allclose(got, whole, rtol=1e-12, atol=1e-11)
+
+    line, f = np.array([[0.0], [0.1], [5.0]]), np.array([1.0, 2.0, 7.0])
+    chunks = [(line[i : i + 1], f[i : i + 1]) for i in (2, 0, 1)]
+    at = {"targets": np.array([[0.05]]), "target_values": np.array([1.5])}
+    got = streamed_generator(chunks, Distance((60.0,)), 100.0, **at)
+    expected = generator(line, f, Distance((60.0,)), 100.0, **at)
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
 def test_circle_generator_is_near_its_limit():

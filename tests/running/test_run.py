@@ -5,13 +5,14 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from convergence.errors import CheckpointError, DeviceError, InvalidInputError, StudyError
-from convergence.running import Cell, load_study, plan, read_run, run_study, write_results
+from convergence.running import Cell, cells, load_study, plan, read_run, run_study, write_results
 from convergence.running.cells import compute
 from convergence.running.checkpoint import Checkpoint
 from convergence.running.results import cells_table, write_whole
@@ -34,6 +35,18 @@ def test_serial_parallel_and_reordered_runs_agree(tiny, tmp_path):
     claim = load_study(tiny).claims[0]
     backwards = {cell: compute(claim, cell, 0).values for cell in plan(tiny, "smoke")[::-1]}
     assert_same(values(serial), backwards)
+
+
+def test_streamed_and_whole_samples_agree(tiny, monkeypatch):
+    """The same points, in chunks or at once."""
+    claim = load_study(tiny).claims[0]
+    cell = plan(tiny, "smoke")[0]
+    monkeypatch.setattr(cells, "CHUNK", 700)
+    chunks = list(cells.sample_chunks(claim.space, 2000, np.random.default_rng(0)))
+    assert [len(chunk) for chunk in chunks] == [700, 700, 600]
+    streamed = compute(claim, cell, 0).values
+    whole = compute(replace(claim, streamed=False), cell, 0).values
+    np.testing.assert_allclose(streamed, whole, rtol=1e-11)
 
 
 def test_seeds_follow_identity(tiny):
