@@ -141,11 +141,26 @@ def eigenpairs(
     order = np.argsort(np.real(values), kind="stable")
     values, vectors, applied = values[order], vectors[:, order], applied[:, order]
     residuals = np.sqrt(np.sum(law[:, None] * np.abs(applied - values * vectors) ** 2, axis=0))
-    if np.abs(values[0]) > GROUND_TOLERANCE * max(1.0, hbar):
+    found = Eigenpairs(values, vectors, residuals, solver, tolerance)
+    _check(found, k, hbar, operator.beta)
+    return found
+
+
+def _check(found: Eigenpairs, k: int, hbar: float, beta: float) -> None:
+    """Count, ground state and residuals are those of a converged spectrum."""
+    if len(found.values) != k or not np.all(np.isfinite(found.values)):
+        raise SpectrumError(f"{len(found.values)} of {k} eigenvalues came out, or not finite")
+    if np.abs(found.values[0]) > GROUND_TOLERANCE * max(1.0, hbar):
         raise SpectrumError(
-            f"the ground eigenvalue is {values[0]:.2e}, not zero: ask for a smaller tolerance"
+            f"the ground eigenvalue is {found.values[0]:.2e}, not zero: ask for a smaller tolerance"
         )
-    return Eigenpairs(values, vectors, residuals, solver, tolerance)
+    # the solver's tolerance is relative to P's largest eigenvalue, one
+    allowed = 4 * hbar * beta * (100 * found.tolerance + 1e-12)
+    if np.max(found.residuals) > allowed:
+        raise SpectrumError(
+            f"a residual of {np.max(found.residuals):.1e} exceeds {allowed:.1e}: "
+            "the solver did not reach its tolerance"
+        )
 
 
 def _generator(operator: MarkovOperator, vectors: np.ndarray, hbar: float) -> np.ndarray:

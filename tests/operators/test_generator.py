@@ -44,6 +44,16 @@ def test_at_the_sample(self_loops):
     np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-10)
 
 
+def test_whole_sample_and_target_routes_agree():
+    """Targets that are sample points are rows of the whole-sample operator with self-loops."""
+    points = SPHERE.sample(5000, np.random.default_rng(3))
+    values = np.stack([f(points) for f in F], axis=1)
+    whole = generator(points, values, DOOB, 150.0, self_loops=True)
+    few = {"targets": points[:9], "target_values": values[:9]}
+    got = generator(points, values, DOOB, 150.0, **few)
+    np.testing.assert_allclose(got, whole[:9], rtol=1e-11, atol=1e-11)
+
+
 def test_self_loops_multiply_by_one_minus_the_diagonal():
     beta = 100.0
     k = np.exp(-beta * np.sum((POINTS[:, None] - POINTS) ** 2, axis=-1))
