@@ -88,11 +88,15 @@ def test_sampling_rejects_a_wrong_mean(synthetic, factor):
     assert Outcome.FAIL in outcomes(verdicts, "sampling")
 
 
-def test_joint_rejects_a_wrong_curve_and_slope(synthetic):
-    verdicts = run(synthetic, synthetic.claim(), spread=1.3)
+@pytest.mark.parametrize("spread", [0.6, 1.3])
+def test_joint_rejects_a_wrong_curve(synthetic, spread):
+    """Errors that are too large, and errors that are too small."""
+    verdicts = run(synthetic, synthetic.claim(), spread=spread)
     curve = [v for v in verdicts if v.check == "joint" and v.quantity.startswith("RMSE")]
     assert Outcome.FAIL in {v.outcome for v in curve}
 
+
+def test_joint_rejects_a_wrong_slope(synthetic):
     claim = synthetic.claim(checks=("joint",))
     schedule = claim.schedules["standard"]
     batches = synthetic.draw(np.random.default_rng(3), schedule)["joint"]
