@@ -88,7 +88,7 @@ def test_sampling_rejects_a_wrong_mean(synthetic, factor):
     assert Outcome.FAIL in outcomes(verdicts, "sampling")
 
 
-@pytest.mark.parametrize("spread", [0.6, 1.3])
+@pytest.mark.parametrize("spread", [0.4, 1.3])
 def test_joint_rejects_a_wrong_curve(synthetic, spread):
     """Errors that are too large, and errors that are too small."""
     verdicts = run(synthetic, synthetic.claim(), spread=spread)
