@@ -18,6 +18,8 @@ from .inputs import Inputs, checked_inputs
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from .tiles import Tiles
+
 _FEW_QUERIES = 256  # sorting a key costs about as much as this many exponentials
 _FEW_PAIRS = 1 << 17  # below this even the smallest tree is not worth building
 _MOST_CHUNKS = 1024
@@ -92,15 +94,18 @@ def gaussian_sums(
     - The result is the same, bit for bit, for any number of threads.
     - Memory beyond the inputs is proportional to ``n_queries + n_keys``.
 
-    On a CUDA device (`convergence.backend.use_device`) the plain block engine runs through CuPy;
-    results come back as NumPy arrays.
+    On a CUDA device (`convergence.backend.use_device`) the same tiles are summed there, above 16
+    dimensions the plain block engine runs through CuPy; results come back as NumPy arrays.
 
     The first call compiles for some seconds and leaves the machine code on disk.
     """
     if current_device() == "cuda":
+        from .cuda import gaussian_sums_cuda
+
+        sums = gaussian_sums_cuda(
+            queries, keys, beta, log_weights, values, centers, exclude=exclude
+        )
         xp = array_module("cuda")
-        arrays = (queries, keys, beta, log_weights, values, centers)
-        sums = gaussian_sums_blocks(*arrays, exclude=exclude, xp=xp)
         return xp.asnumpy(sums[0]), xp.asnumpy(sums[1])
     data = checked_inputs(np, queries, keys, beta, log_weights, values, centers, exclude)
     result = fused_sums(data)
@@ -155,23 +160,30 @@ def _streamed(data: Inputs, _: int | None, log_mass: np.ndarray, means: np.ndarr
     return n_queries * n_keys
 
 
-def _tiled(data: Inputs, leaf_size: int | None, log_mass: np.ndarray, means: np.ndarray) -> int:
-    from . import cpu, tiles
+def _in_tiles(data: Inputs, leaf_size: int) -> tuple[Tiles, np.ndarray, np.ndarray]:
+    """Sorted keys, the queries in tile order and the sorted position of each row's excluded key."""
+    from . import tiles
 
-    leaf_size = leaf_size or tiles.LEAF_SIZE
     queries, keys = _plain(data.queries), _plain(data.keys)
     sorted_keys = tiles.key_tiles(
         keys, data.log_weights, data.reference, _plain(data.values), leaf_size
     )
     same = queries.shape == keys.shape and np.array_equal(queries, keys)
     order = sorted_keys.order if same else tiles.query_order(queries, leaf_size)
-    excluded = np.full(queries.shape[0], -1)
-    if data.exclude is not None:
-        position = np.empty(keys.shape[0] + 1, dtype=np.int64)
-        position[sorted_keys.order] = np.arange(keys.shape[0])
-        position[-1] = -1  # where an exclude of -1 reads
-        excluded = position[data.exclude]
-    task = cpu.Task(queries, _plain(data.centers), order, excluded, _base_two(data.beta))
+    if data.exclude is None:
+        return sorted_keys, order, np.full(queries.shape[0], -1)
+    position = np.empty(keys.shape[0] + 1, dtype=np.int64)
+    position[sorted_keys.order] = np.arange(keys.shape[0])
+    position[-1] = -1  # where an exclude of -1 reads
+    return sorted_keys, order, position[data.exclude]
+
+
+def _tiled(data: Inputs, leaf_size: int | None, log_mass: np.ndarray, means: np.ndarray) -> int:
+    from . import cpu, tiles
+
+    sorted_keys, order, excluded = _in_tiles(data, leaf_size or tiles.LEAF_SIZE)
+    queries, centers = _plain(data.queries), _plain(data.centers)
+    task = cpu.Task(queries, centers, order, excluded, _base_two(data.beta))
     pairs = np.zeros(cpu.SLOTS, dtype=np.int64)
     cpu.sum_tiled(sorted_keys, task, data.reference, log_mass, means, pairs)
     return int(pairs.sum())
