@@ -51,7 +51,7 @@ def test_a_usable_device(fake_cupy):
 
 
 def test_sums_go_to_the_device_and_come_back(fake_cupy):
-    """The block engine is what a GPU runs; here its array library is a stand-in."""
+    """Above 16 dimensions a GPU runs the block engine; here its array library is a stand-in."""
     fake_cupy(1)
     used = []
 
@@ -64,11 +64,11 @@ def test_sums_go_to_the_device_and_come_back(fake_cupy):
         if not name.startswith("__"):
             setattr(cupy, name, getattr(np, name))
     cupy.asnumpy = asnumpy
-    x = np.random.default_rng(0).standard_normal((20, 2))
+    x = np.random.default_rng(0).standard_normal((20, 17))
     on_cpu = gaussian_sums(x[:5], x, 3.0, values=x)
     with backend.use_device("cuda"):
         on_device = gaussian_sums(x[:5], x, 3.0, values=x)
-    assert used == [(5,), (5, 2)]
+    assert used == [(5,), (5, 17)]
     for one, other in zip(on_cpu, on_device, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
 

@@ -10,7 +10,7 @@ CuPy is imported when a sum is asked for.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +213,7 @@ def merged(xp: Any, top: Any, mass: Any, moments: Any) -> tuple[Any, Any]:
     return log_mass, xp.sum(scale[:, None, :] * moments, axis=0) / safe
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernel(xp: Any, real: str, dimension: int, n_columns: int) -> tuple[Any, int]:
     """The compiled kernel and its threads a block; a thread holds two queries where they fit."""
     rows = 2 if real == "float" and dimension <= 8 else 1

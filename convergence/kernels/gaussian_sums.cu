@@ -15,7 +15,7 @@
 
 constexpr int TILE = 128;  // queries of a block; keys of a leaf
 constexpr int STEP = 8;    // keys whose exponents a thread holds at once
-constexpr double NOTHING = -__builtin_huge_val();
+#define NOTHING (-1.0 / 0.0)  // log of weight zero
 
 // What the coordinates, log-weights and values of a tile are taken relative to. In float64 they
 // stay as they are. In float32 coordinates are measured from the middle of the query tile in units

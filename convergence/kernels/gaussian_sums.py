@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..backend import array_module, current_device
-from .blocks import gaussian_sums_blocks
 from .inputs import Inputs, checked_inputs
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ two, every query of the tile receives from the node
 
 The largest of the lower bounds is therefore a floor under every row of the tile. Where a tile is
 wide against the bandwidth its box says little; then the floor is improved by the best single key
-that each query sees in the one leaf with the largest lower bound. A node is left out when its upper
-bound lies ``CUT + log2(number of leaves)`` below the floor: nodes left out are disjoint, so they are
-at most as many as there are leaves, and together at most ``2**-CUT = exp(-37)`` of every row.
+that each query sees in one leaf, the one that counts most at the middle of the tile. A node is left
+out when its upper bound lies ``CUT + log2(number of leaves)`` below the floor: nodes left out are
+disjoint, so they are at most as many as there are leaves, and together at most ``2**-CUT =
+exp(-37)`` of every row.
 
 A row may exclude one key. In a tile with such rows the floor of a node is the weight of all its
 keys but the heaviest, which is there whichever key is excluded, and the best single key of a query
@@ -154,8 +155,8 @@ def _upper(tiles, node, beta, low, high, tile):
 
 @njit(cache=True)
 def _best_floor(tiles, floor_weights, beta, low, high, tile, stack):
-    """Largest lower bound of any node, and the leaf with the largest one (-1 for none)."""
-    floor, best, leaf = -np.inf, -np.inf, -1
+    """Largest lower bound of the nodes tried, and the leaf that counts most at the middle."""
+    floor, best, most, leaf = -np.inf, -np.inf, -np.inf, -1
     stack[0] = 0
     waiting = 1
     for _ in range(_MOST_VISITS):
@@ -169,8 +170,13 @@ def _best_floor(tiles, floor_weights, beta, low, high, tile, stack):
         floor = max(floor, bound)
         left = tiles.child[node]
         if left < 0:
-            if bound > best:
-                best, leaf = bound, node
+            best = max(best, bound)
+            apart = 0.0
+            for d in range(low.shape[1]):
+                twice = tiles.low[node, d] + tiles.high[node, d] - low[tile, d] - high[tile, d]
+                apart += 0.25 * twice * twice
+            if floor_weights[node] - beta * apart > most:
+                most, leaf = floor_weights[node] - beta * apart, node
         else:
             reach_left = _reach(tiles.low, tiles.high, left, low, high, tile)
             reach_right = _reach(tiles.low, tiles.high, left + 1, low, high, tile)
@@ -255,9 +261,7 @@ def _survey_tile(tiles, weights, queries, excluded, beta, tile_size, tile, low, 
     floor, leaf = _best_floor(tiles, floor_weights, beta, low, high, tile, stack)
     if leaf >= 0 and beta * _reach(tiles.low, tiles.high, leaf, low, high, tile) > _WIDE:
         floor = _floor_by_keys(tiles, leaf, queries, excluded, start, stop, beta, floor)
-    level, count = _list_runs(
-        tiles, weights, beta, low, high, tile, floor, stack, lists.runs, 0
-    )
+    level, count = _list_runs(tiles, weights, beta, low, high, tile, floor, stack, lists.runs, 0)
     lists.floors[tile] = floor
     lists.levels[tile] = level if level > -np.inf else 0.0
     lists.first_run[tile + 1] = count
