@@ -21,7 +21,8 @@ from convergence import backend
 from convergence.kernels.cuda import SOURCE, _kernel
 
 HERE = Path(__file__).parent
-FLAGS = "-std=c++17 -O2 -fno-gnu-unique -Wl,-Bsymbolic -shared -fPIC -Wno-unknown-pragmas".split()
+FLAGS = ["-std=c++17", "-O2", "-fno-gnu-unique", "-Wl,-Bsymbolic", "-shared", "-fPIC"]
+FLAGS += ["-Wno-unknown-pragmas"]
 MARGIN = 256
 FAULTS = {1: "a thread left before a barrier", 2: "an argument has another size"}
 PROGRAM = """
@@ -65,9 +66,7 @@ class Function:
     def __call__(self, grid, block, arguments):
         padded = [np.append(a, np.full(MARGIN, _filler(a), a.dtype)) for a in arguments if a.ndim]
         arrays = iter(padded)
-        cells = [
-            np.array(next(arrays).ctypes.data) if a.ndim else np.array(a) for a in arguments
-        ]
+        cells = [np.array(next(arrays).ctypes.data) if a.ndim else np.array(a) for a in arguments]
         addresses = (ctypes.c_void_p * len(cells))(*(cell.ctypes.data for cell in cells))
         sizes = (ctypes.c_int * len(cells))(*(cell.itemsize for cell in cells))
         problem = self.entry(
@@ -109,9 +108,10 @@ class Device:
 
 @pytest.fixture
 def install(monkeypatch):
-    """Make a `Device` the CuPy of this process."""
+    """Make a stand-in that launches from a library the CuPy of this process."""
 
-    def put(device):
+    def put(library):
+        device = Device(library)
         monkeypatch.setitem(sys.modules, "cupy", device.cupy)
         backend.gpu_problem.cache_clear()
         _kernel.cache_clear()
@@ -123,22 +123,28 @@ def install(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def compiler():
+def compiled(tmp_path_factory):
+    """Build the text of a kernel for the CPU, for some number types, dimensions and columns."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed: the CUDA source cannot be run on the CPU")
 
+    def compile_for(source, reals, dimensions, columns):
+        every = itertools.product(reals, dimensions, columns)
+        names = [name_expression(*one) for one in every]
+        return build(tmp_path_factory.mktemp("kernels"), source, names)
+
+    return compile_for
+
 
 @pytest.fixture(scope="session")
-def library(compiler, tmp_path_factory):
-    """The source as it is, for every number type, dimension and column count that tests use."""
-    every = itertools.product(["float", "double"], [1, 2, 3, 8, 16], [0, 1, 2, 3, 4])
-    names = [name_expression(*one) for one in every]
-    return build(tmp_path_factory.mktemp("kernels"), SOURCE.read_text(), names)
+def library(compiled):
+    """The source as it is, for all number types, dimensions and column counts that tests use."""
+    return compiled(SOURCE.read_text(), ["float", "double"], [1, 2, 3, 8, 16], [0, 1, 2, 3, 4])
 
 
 @pytest.fixture(params=[False, True], ids=["forward", "reverse"])
 def device(request, library, install):
     """The stand-in, with the threads of a block in either order."""
-    device = install(Device(library))
+    device = install(library)
     device.reverse = request.param
     return device
