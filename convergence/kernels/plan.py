@@ -34,6 +34,7 @@ from .tiles import Tiles, _log2_sum
 _WIDE = 4.0  # bits that a leaf's distances may vary over before single keys are looked at
 _DEPTH = 160  # nodes that wait on a stack: two a level
 _MOST_VISITS = 128  # nodes tried for the floor, the most promising first; each alone is a bound
+_MOST_OPENED = 1 << 13  # nodes opened for one list; beyond, whole nodes are taken
 _LOWERED = 2.0**-44  # relative; more than the rounding of sums over a leaf
 
 
@@ -218,7 +219,7 @@ def _floor_by_keys(tiles, leaf, queries, excluded, start, stop, beta, floor):
 def _list_runs(tiles, weights, beta, low, high, tile, floor, stack, runs, first):
     """Find the runs of leaves of one tile; store them if there is room; level and number."""
     drop_below = -(CUT + np.log2((tiles.child.shape[0] + 1) // 2))
-    count, last = 0, -1
+    count, last, opened = 0, -1, 0
     level = -np.inf
     stack[0] = 0
     waiting = 1
@@ -230,12 +231,13 @@ def _list_runs(tiles, weights, beta, low, high, tile, floor, stack, runs, first)
             continue
         left = tiles.child[node]
         n_leaves = weights.n_leaves[node]
-        if left >= 0:
+        if left >= 0 and opened < _MOST_OPENED:
             reach = _reach(tiles.low, tiles.high, node, low, high, tile)
             least = tiles.log2_mass[node] - beta * reach - np.log2(n_leaves)
             if not least - floor > drop_below:  # some leaf may be small enough
                 stack[waiting], stack[waiting + 1] = left + 1, left
                 waiting += 2
+                opened += 1
                 continue
         level = max(level, bound)
         start = tiles.first_leaf[node]
