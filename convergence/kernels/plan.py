@@ -34,7 +34,7 @@ from .tiles import Tiles, _log2_sum
 _WIDE = 4.0  # bits that a leaf's distances may vary over before single keys are looked at
 _DEPTH = 160  # nodes that wait on a stack: two a level
 _MOST_VISITS = 128  # nodes tried for the floor, the most promising first; each alone is a bound
-_MOST_OPENED = 1 << 13  # nodes opened for one list; beyond, whole nodes are taken
+_MOST_RUNS = 512  # of one list; one that would be longer is made of larger nodes
 _LOWERED = 2.0**-44  # relative; more than the rounding of sums over a leaf
 
 
@@ -85,6 +85,7 @@ def pruning_lists(
     weights = Weights(*(np.empty(tiles.child.shape[0], t) for t in ("f8", "f8", "i8")))
     _weigh(tiles, weights)
     low, high = (np.empty((n_tiles, dimension)) for _ in range(2))
+    grains = np.empty(n_tiles, np.int64)
     lists = Lists(
         np.zeros(n_tiles + 1, np.int64),
         np.empty((0, 2), np.int32),
@@ -92,10 +93,10 @@ def pruning_lists(
         np.empty(n_tiles),
         np.empty(n_tiles),
     )
-    _survey(tiles, weights, queries, excluded, beta, tile_size, low, high, lists)
+    _survey(tiles, weights, queries, excluded, beta, tile_size, low, high, grains, lists)
     np.cumsum(lists.first_run, out=lists.first_run)
     lists = lists._replace(runs=np.empty((int(lists.first_run[-1]), 2), np.int32))
-    _fill(tiles, weights, beta, low, high, lists)
+    _fill(tiles, weights, beta, low, high, grains, lists)
     return lists
 
 
@@ -216,10 +217,13 @@ def _floor_by_keys(tiles, leaf, queries, excluded, start, stop, beta, floor):
 
 
 @njit(cache=True)
-def _list_runs(tiles, weights, beta, low, high, tile, floor, stack, runs, first):
-    """Find the runs of leaves of one tile; store them if there is room; level and number."""
+def _list_runs(tiles, weights, beta, low, high, tile, floor, grain, stack, runs, first):
+    """Find the runs of leaves of one tile; store them if there is room; level and number.
+
+    Nodes of up to `grain` leaves are taken or left out as a whole.
+    """
     drop_below = -(CUT + np.log2((tiles.child.shape[0] + 1) // 2))
-    count, last, opened = 0, -1, 0
+    count, last = 0, -1
     level = -np.inf
     stack[0] = 0
     waiting = 1
@@ -229,15 +233,14 @@ def _list_runs(tiles, weights, beta, low, high, tile, floor, stack, runs, first)
         bound = _upper(tiles, node, beta, low, high, tile)
         if not bound - floor > drop_below:
             continue
-        left = tiles.child[node]
         n_leaves = weights.n_leaves[node]
-        if left >= 0 and opened < _MOST_OPENED:
+        if n_leaves > grain:
             reach = _reach(tiles.low, tiles.high, node, low, high, tile)
             least = tiles.log2_mass[node] - beta * reach - np.log2(n_leaves)
             if not least - floor > drop_below:  # some leaf may be small enough
+                left = tiles.child[node]
                 stack[waiting], stack[waiting + 1] = left + 1, left
                 waiting += 2
-                opened += 1
                 continue
         level = max(level, bound)
         start = tiles.first_leaf[node]
@@ -245,6 +248,8 @@ def _list_runs(tiles, weights, beta, low, high, tile, floor, stack, runs, first)
             if runs.shape[0] > 0:
                 runs[first + count, 0] = start
             count += 1
+            if count > _MOST_RUNS:
+                break
         last = start + n_leaves
         if runs.shape[0] > 0:
             runs[first + count - 1, 1] = last
@@ -252,7 +257,9 @@ def _list_runs(tiles, weights, beta, low, high, tile, floor, stack, runs, first)
 
 
 @njit(cache=True)
-def _survey_tile(tiles, weights, queries, excluded, beta, tile_size, tile, low, high, lists):
+def _survey_tile(
+    tiles, weights, queries, excluded, beta, tile_size, tile, low, high, grains, lists
+):
     """Box, floor, level and number of runs of one query tile."""
     start, stop = tile * tile_size, min((tile + 1) * tile_size, queries.shape[1])
     for d in range(queries.shape[0]):
@@ -263,24 +270,34 @@ def _survey_tile(tiles, weights, queries, excluded, beta, tile_size, tile, low, 
     floor, leaf = _best_floor(tiles, floor_weights, beta, low, high, tile, stack)
     if leaf >= 0 and beta * _reach(tiles.low, tiles.high, leaf, low, high, tile) > _WIDE:
         floor = _floor_by_keys(tiles, leaf, queries, excluded, start, stop, beta, floor)
-    level, count = _list_runs(tiles, weights, beta, low, high, tile, floor, stack, lists.runs, 0)
+    grain, count, level = 0, _MOST_RUNS + 1, 0.0
+    while count > _MOST_RUNS:
+        grain = max(4 * grain, 1)
+        level, count = _list_runs(
+            tiles, weights, beta, low, high, tile, floor, grain, stack, lists.runs, 0
+        )
     lists.floors[tile] = floor
     lists.levels[tile] = level if level > -np.inf else 0.0
     lists.first_run[tile + 1] = count
+    grains[tile] = grain
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def _survey(tiles, weights, queries, excluded, beta, tile_size, low, high, lists):
+def _survey(tiles, weights, queries, excluded, beta, tile_size, low, high, grains, lists):
     """Boxes, floors, levels and the number of runs of all query tiles."""
     for tile in prange(low.shape[0]):
-        _survey_tile(tiles, weights, queries, excluded, beta, tile_size, tile, low, high, lists)
+        _survey_tile(
+            tiles, weights, queries, excluded, beta, tile_size, tile, low, high, grains, lists
+        )
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def _fill(tiles, weights, beta, low, high, lists):
+def _fill(tiles, weights, beta, low, high, grains, lists):
     """Store the runs of all query tiles."""
     for tile in prange(low.shape[0]):
-        floor, first = lists.floors[tile], lists.first_run[tile]
+        first, floor, grain = lists.first_run[tile], lists.floors[tile], grains[tile]
         stack = np.empty(_DEPTH, np.int64)
         if lists.first_run[tile + 1] > first:
-            _list_runs(tiles, weights, beta, low, high, tile, floor, stack, lists.runs, first)
+            _list_runs(
+                tiles, weights, beta, low, high, tile, floor, grain, stack, lists.runs, first
+            )

@@ -92,7 +92,12 @@ class Device:
             if not name.startswith("__"):
                 setattr(self.cupy, name, getattr(np, name))
         self.cupy.cuda = types.SimpleNamespace(
-            runtime=types.SimpleNamespace(getDeviceCount=lambda: 1)
+            runtime=types.SimpleNamespace(getDeviceCount=lambda: 1),
+            Device=lambda: types.SimpleNamespace(
+                synchronize=lambda: None,
+                compute_capability="90",
+                attributes={"ClockRate": 1_000_000, "MultiProcessorCount": 1},
+            ),
         )
         self.cupy.asnumpy = np.array
         self.cupy.RawModule = self.module

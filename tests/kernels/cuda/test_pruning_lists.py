@@ -10,18 +10,18 @@ from convergence.kernels.tiles import LOG2_E, key_tiles, query_order
 LEAF = 16
 
 
-def lists_and_loss(queries, keys, beta, c=None, exclude=None, counted=True):
+def lists_and_loss(queries, keys, beta, c=None, exclude=None, counted=True, leaf=LEAF):
     """The lists, and for each row log2 of the share of its mass that they leave out.
 
     With `counted` false the lists are made as if no key were excluded.
     """
-    tiles = key_tiles(keys, c, 0.0, np.empty((len(keys), 0)), LEAF)
-    order = query_order(queries, LEAF)
+    tiles = key_tiles(keys, c, 0.0, np.empty((len(keys), 0)), leaf)
+    order = query_order(queries, leaf)
     sorted_queries = queries[order].T.copy()
     position = np.append(np.argsort(tiles.order), -1)
     excluded = np.full(len(queries), -1) if exclude is None else position[exclude[order]]
     seen = excluded if counted else np.full(len(queries), -1)
-    lists = pruning_lists(tiles, sorted_queries, seen, beta * LOG2_E, LEAF)
+    lists = pruning_lists(tiles, sorted_queries, seen, beta * LOG2_E, leaf)
     squares = ((sorted_queries.T[:, None] - tiles.points.T[None]) ** 2).sum(axis=2)
     terms = tiles.log2_weights - beta * LOG2_E * squares
     rows = np.flatnonzero(excluded >= 0)
@@ -29,8 +29,8 @@ def lists_and_loss(queries, keys, beta, c=None, exclude=None, counted=True):
     left_out = np.ones(terms.shape, bool)
     for tile in range(len(lists.middles)):
         for first, last in lists.runs[lists.first_run[tile] : lists.first_run[tile + 1]]:
-            rows = slice(tile * LEAF, (tile + 1) * LEAF)
-            left_out[rows, first * LEAF : last * LEAF] = False
+            rows = slice(tile * leaf, (tile + 1) * leaf)
+            left_out[rows, first * leaf : last * leaf] = False
     lost = np.logaddexp2.reduce(np.where(left_out, terms, -np.inf), axis=1)
     mass = np.logaddexp2.reduce(terms, axis=1)
     with np.errstate(invalid="ignore"):
@@ -73,6 +73,16 @@ def test_lists_are_short_at_large_beta_and_one_run_at_small_beta():
         lists, loss = lists_and_loss(points, points, 1e5, exclude=exclude)
         assert lists.n_leaves.mean() < 16
         assert loss.max() <= -CUT
+
+
+def test_lists_of_very_many_runs_are_made_of_larger_nodes():
+    rng = np.random.default_rng(6)
+    keys, queries = rng.random((6000, 4)), 0.5 + 0.01 * rng.random((3, 4))
+    lists, loss = lists_and_loss(queries, keys, 200.0, leaf=1)
+    near = int((((keys - 0.5) ** 2).sum(axis=1) < CUT / (200.0 * LOG2_E)).sum())
+    assert 512 < near < lists.runs[:, 1].sum() - lists.runs[:, 0].sum() < 6000
+    assert np.all(np.diff(lists.first_run) <= 512)
+    assert loss.max() <= -CUT
 
 
 @pytest.mark.parametrize("case", ["lonely", "heavy"])
