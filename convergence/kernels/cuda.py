@@ -185,11 +185,12 @@ def gaussian_sums_cuda(
     The guarantees are those of `convergence.kernels.gaussian_sums`, bit-for-bit reproducibility on
     one device included. Above 16 dimensions the block engine runs through CuPy, in float64.
 
-    In float32 every weight carries a relative error of a few :math:`2^{-24}` times the size of the
-    exponents that make up the row, counted from the tile's largest, and of the width of a query
-    tile in bandwidths: rows whose keys lie within a few bandwidths of tiles that are a few
-    bandwidths wide have log-mass and means to 2e-6 of their scale, and the error grows in
-    proportion beyond. Values enter as :math:`V_{jk} - V^0_{ik}` up to 3e38.
+    In float32 log-mass and means are off by at most 2e-6, or by one rounding :math:`2^{-24}` of the
+    exponents that make up the row where that is more. Exponents count in bits: the squared
+    distance, the log-weight below the largest in the tile's reach, and four times the distance
+    times the half-width of the tile in bandwidths. The error of a mean is relative to the weighted
+    mean of :math:`|V_{jk} - V^0_{ik}|`; differences carry :math:`2^{-24}` of the spread of
+    the values in the tile's reach, and may be as large as 3e38.
     """
     resolve_device("cuda")
     shape = np.shape(keys)

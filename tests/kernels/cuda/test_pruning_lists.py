@@ -66,10 +66,10 @@ def test_what_is_left_out_is_below_the_allowance(dimension, excluding, weights):
 
 
 def test_lists_are_short_at_large_beta_and_one_run_at_small_beta():
-    points = np.random.default_rng(2).random((4000, 2))
+    points = np.random.default_rng(2).random((2400, 2))
     lists, _ = lists_and_loss(points, points, 1e-3)
-    np.testing.assert_array_equal(lists.runs, np.tile([0, 250], (250, 1)))
-    for exclude in (None, np.arange(4000)):
+    np.testing.assert_array_equal(lists.runs, np.tile([0, 150], (150, 1)))
+    for exclude in (None, np.arange(2400)):
         lists, loss = lists_and_loss(points, points, 1e5, exclude=exclude)
         assert lists.n_leaves.mean() < 16
         assert loss.max() <= -CUT
