@@ -44,7 +44,9 @@ struct Frame<float> {
     static constexpr float LOWEST = -3.402823466e38f;
     double root, level;
     __device__ Frame(double beta, double level) : root(sqrt(beta)), level(level) {}
-    __device__ float coordinate(double x, double middle) const { return float((x - middle) * root); }
+    __device__ float coordinate(double x, double middle) const {
+        return float((x - middle) * root);
+    }
     __device__ float log_weight(double l) const { return float(l - level); }
     __device__ float value(double v, double base) const { return float(v - base); }
     __device__ float exponent(float l, float square) const { return l - square; }
@@ -105,8 +107,10 @@ struct Leaf {
             const double weight = present ? log2_weights[at] : NOTHING;
             log_weights[j] = frame.log_weight(weight);
 #pragma unroll
-            for (int d = 0; d < D; ++d)
-                points[d][j] = present ? frame.coordinate(keys[d * n_keys + at], middle[d]) : Real(0);
+            for (int d = 0; d < D; ++d) {
+                const double* row = keys + d * n_keys;
+                points[d][j] = present ? frame.coordinate(row[at], middle[d]) : Real(0);
+            }
 #pragma unroll
             for (int k = 0; k < COLUMNS; ++k) {
                 const double base = centers[k * n_queries];
