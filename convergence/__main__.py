@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,12 +32,14 @@ Studies = Annotated[
     list[str] | None,
     typer.Argument(metavar="[STUDY]...", help="Names, or paths of your own; all without any."),
 ]
+Preset = Annotated[str, typer.Option(help="smoke (seconds), standard (minutes), paper (hours).")]
 Output = Annotated[Path, typer.Option(help="Folder of the results.")]
 
 
 @contextmanager
 def named_errors() -> Iterator[None]:
-    """A named error becomes one line and exit code 2; Ctrl-C says how to go on."""
+    """A named error becomes one line and exit code 2; Ctrl-C, or a SIGTERM, says how to go on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except ConvergenceError as error:
@@ -60,15 +63,14 @@ def list_studies() -> None:
             study = load_study(path)
             console.print(f"[bold]{name}[/]  {study.title}", highlight=False)
             for claim in study.claims:
-                console.print(f"  {claim.id}: {claim.statement}", markup=False, highlight=False)
+                line = f"  {claim.id}: {claim.statement}"
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
 def run(
     studies: Studies = None,
-    preset: Annotated[
-        str, typer.Option(help="smoke (seconds), standard (minutes) or paper (hours).")
-    ] = "standard",
+    preset: Preset = "standard",
     jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all cores.")] = -1,
     seed: Annotated[int, typer.Option(min=0, help="Root of every cell's seed.")] = 0,
     output: Output = Path("results"),
@@ -76,12 +78,14 @@ def run(
     executor: Annotated[str, typer.Option(help="Any joblib backend by name.")] = "loky",
 ) -> None:
     """Measure claims, judge them, write results. Exits 1 if a claim failed, 2 for bad use."""
-    from .reporting import write_report
+    from .backend import resolve_device
+    from .reporting import publish
     from .running import find_study, plan, results_folder, run_study
     from .verification import Outcome
 
     with named_errors():
         paths = [find_study(name) for name in _names(studies)]
+        workers, device = _worker_count(jobs), resolve_device(device)
         failed = False
         for path in paths:
             folder = results_folder(output, path.stem, preset)
@@ -93,14 +97,14 @@ def run(
                     preset,
                     folder / "checkpoint.sqlite",
                     seed=seed,
-                    jobs=_worker_count(jobs),
+                    jobs=workers,
                     executor=executor,
                     device=device,
                     progress=progress,
                 )
             with console.status("judging, drawing"):
-                summaries = write_report(measured, measured.verdicts(), folder)
-            console.print(_verdict_table(f"{measured.study.title} ({preset})", summaries))
+                summaries = publish(measured, path, folder)
+            _show_verdicts(f"{measured.study.title} ({preset})", summaries)
             console.print(f"written to {folder}", highlight=False)
             failed |= any(s.outcome == Outcome.FAIL for s in summaries)
         raise typer.Exit(1 if failed else 0)
@@ -110,20 +114,21 @@ def run(
 def report(
     studies: Studies = None,
     output: Output = Path("results"),
+    preset: Preset = "standard",
     readme: Annotated[Path, typer.Option(help="README whose table of claims is renewed.")] = Path(
         "README.md"
     ),
 ) -> None:
     """Make figures, tables and the README's table of claims again, from the cells on disk."""
-    from .reporting import ledger_sections, read_published, write_ledger, write_report
+    from .reporting import LEDGER, ledger_sections, read_published, write_ledger, write_report
 
     with named_errors():
         for name in studies or _published_names(output):
             with console.status(f"judging and drawing {name}"):
-                measured, folder = read_published(name, output)
-                write_report(measured, measured.verdicts(), folder)
+                measured, folder = read_published(name, output, preset)
+                write_report(measured, folder)
             console.print(f"remade {folder}", highlight=False)
-        if readme.is_file():
+        if readme.is_file() and LEDGER[0] in readme.read_text():
             write_ledger(readme, ledger_sections(output))
             console.print(f"renewed the table in {readme}", highlight=False)
 
@@ -132,20 +137,20 @@ def report(
 def check(
     studies: Studies = None,
     output: Output = Path("results"),
+    preset: Preset = "standard",
 ) -> None:
     """Judge published cells anew and compare with the published verdicts. Exits 1 on a change."""
-    from .reporting import compare_verdicts, read_published, summarise
+    from .reporting import audit, read_published, summarise
     from .verification import Outcome
 
     with named_errors():
         bad = False
         for name in studies or _published_names(output):
             with console.status(f"judging {name}"):
-                measured, folder = read_published(name, output)
-                verdicts = measured.verdicts()
-                summaries = summarise(measured, verdicts)
-            console.print(_verdict_table(f"{measured.study.title} (published)", summaries))
-            changes = compare_verdicts(verdicts, folder)
+                measured, folder = read_published(name, output, preset)
+                summaries = summarise(measured, measured.verdicts())
+                changes = audit(measured, folder)
+            _show_verdicts(f"{measured.study.title} (published)", summaries)
             for change in changes:
                 console.print(change, markup=False, highlight=False)
             bad |= bool(changes) or any(s.outcome == Outcome.FAIL for s in summaries)
@@ -217,7 +222,8 @@ def _progress(name: str, cells: list[Cell]) -> Iterator[Callable[[Cell, bool], N
         yield advance
 
 
-def _verdict_table(title: str, summaries: list[Summary]) -> Table:
+def _show_verdicts(title: str, summaries: list[Summary]) -> None:
+    """The table of verdicts, and a line for every decision that is not a PASS."""
     from .verification import Outcome
 
     marks = {
@@ -225,7 +231,7 @@ def _verdict_table(title: str, summaries: list[Summary]) -> Table:
         Outcome.FAIL: ("bold red", "✗"),
         Outcome.INCONCLUSIVE: ("yellow", "?"),
     }
-    caption = "✓ pass   ✗ fail   ? inconclusive, see verdicts.csv"
+    caption = "✓ pass   ✗ fail   ? inconclusive"
     table = Table(title=title, caption=caption, box=None, padding=(0, 1, 0, 0))
     checks = list(dict.fromkeys(check for s in summaries for check in s.checks))
     for column in ("claim", *checks, "slope", "sees", "verdict"):
@@ -235,7 +241,9 @@ def _verdict_table(title: str, summaries: list[Summary]) -> Table:
         ticks = ["[{}]{}[/]".format(*marks[outcome]) if outcome else "" for outcome in found]
         verdict = f"[{marks[s.outcome][0]}]{s.outcome.value}[/]"
         table.add_row(s.id, *ticks, s.slope, s.detectable, verdict)
-    return table
+    console.print(table)
+    for reason in (reason for s in summaries for reason in s.reasons):
+        console.print(reason, markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,22 @@ class InvalidInputError(ConvergenceError, ValueError):
     """Points, weights, β or a parameter have a wrong shape, sign or value."""
 
 
+def require_positive(name: str, value: float) -> float:
+    """The value as a float, where it is finite and positive.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise InvalidInputError(f"{name} must be a finite number > 0, not {value!r}")
+    return number
+
+
 class NoMassError(ConvergenceError, ArithmeticError):
     """A row of the kernel has no mass in float64: no key lies within reach at this β."""
 

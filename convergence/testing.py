@@ -65,10 +65,21 @@ def assert_limit(
     AssertionError
         When the estimator is wrong, or the samples cannot tell.
     """
+    if not functions:
+        raise InvalidInputError("assert_limit needs at least one test function")
     problem = GeneratorProblem(space, score, tuple(functions), hbar, target_count)
 
     def columns(points: np.ndarray, beta: float) -> np.ndarray:
-        return np.stack([estimate(points, f, problem.targets, beta) for f in functions], axis=-1)
+        return np.stack([column(points, f, beta) for f in functions], axis=-1)
+
+    def column(points: np.ndarray, f: SmoothFunction, beta: float) -> np.ndarray:
+        found = np.asarray(estimate(points, f, problem.targets, beta), dtype=float)
+        if found.shape != (len(problem.targets),) or not np.all(np.isfinite(found)):
+            raise InvalidInputError(
+                f"the estimate must be {len(problem.targets)} finite numbers, one a target, not "
+                f"an array of shape {found.shape}"
+            )
+        return found
 
     setting = Setting(n, beta, replicates)
     claim = Claim(
@@ -92,10 +103,16 @@ def assert_limit(
     bad = [v for v in verdicts if v.outcome != Outcome.PASS]
     if bad:
         lines = [
-            f"{v.outcome} {v.quantity} {v.function}: {v.measured:.4g} for {v.predicted:.4g}, "
-            f"p = {v.p_value:.2g} (level {v.level:.2g}); {v.reason}"
+            f"{v.outcome} {v.quantity} {v.function} of the standardised errors: {v.reason}"
+            if np.isnan(v.p_value)
+            else f"{v.outcome} {v.quantity} {v.function} of the standardised errors: "
+            f"{v.measured:.4g}, not {v.predicted:.4g}; p = {v.p_value:.2g} (level {v.level:.2g}); "
+            f"{v.reason}"
             for v in bad
         ]
+        expected = problem.expectation(beta)
+        factor = np.sum(np.mean(batch.values, axis=0) * expected) / np.sum(expected**2)
+        lines.append(f"(fitted to the expected values, your operator is {factor:.3g} times theirs)")
         raise AssertionError("\n".join(lines))
     smallest = detectable_error(claim, [setting], level)
     if not smallest <= sees:

@@ -40,6 +40,18 @@ def test_run_writes_everything_and_check_agrees(tiny, tmp_path):
     assert changed.exit_code == 1
     assert "published FAIL" in changed.stdout
 
+    cells = folder / "cells.csv"
+    good = cells.read_text()
+    header, first, *rest = good.splitlines()
+    fields = first.split(",")
+    fields[9] = "7.0"  # the limit
+    for damaged in ([",".join(fields), *rest], rest, [first, *rest, first]):
+        cells.write_text("\n".join([header, *damaged]) + "\n")
+        assert invoke("check", tiny, "--output", tmp_path).exit_code in (1, 2)
+    cells.write_text("\n".join([header, *rest[::-1], first]) + "\n")  # only shuffled
+    assert "cells.csv" not in invoke("check", tiny, "--output", tmp_path).stdout
+    cells.write_text(good)
+
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- claims: begin -->\nold\n<!-- claims: end -->\nafter\n")
     result = invoke("report", tiny, "--output", tmp_path, "--readme", readme)

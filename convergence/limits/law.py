@@ -7,7 +7,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from ..errors import InvalidInputError, NoReferenceError
+from ..errors import NoReferenceError, require_positive
 from ..scores import Distance
 from ..spaces import Polynomial, SmoothFunction, Space
 
@@ -96,7 +96,8 @@ def expectation(
     ------
     InvalidInputError, NoReferenceError
     """
-    _check_beta(beta)
+    require_positive("beta", beta)
+    require_positive("hbar", hbar)
     return -4 * hbar * beta * step_law(space, score).mean_increment(f, x, beta, 1)
 
 
@@ -117,7 +118,8 @@ def sampling_constants(
     shift, variance : ndarray, shape (...)
         To be divided by N.
     """
-    _check_beta(beta)
+    require_positive("beta", beta)
+    require_positive("hbar", hbar)
     law = step_law(space, score)
     ratio = np.exp(law.log_mass(x, beta, 2) - 2 * law.log_mass(x, beta, 1))
     step = law.mean_increment(f, x, beta, 1)  # P f(x) - f(x)
@@ -131,10 +133,5 @@ def sampling_constants(
 
 def effective_degree(space: Space, x: np.ndarray, n: int, beta: float) -> np.ndarray:
     """N ρ(x) (π/β)^{d/2}, the number of samples that a kernel row effectively sees."""
-    _check_beta(beta)
+    require_positive("beta", beta)
     return n * np.exp(space.log_density(x)) * (np.pi / beta) ** (space.dim / 2)
-
-
-def _check_beta(beta: float) -> None:
-    if not (np.isfinite(beta) and beta > 0):
-        raise InvalidInputError(f"beta must be finite and > 0, not {beta}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import require_positive
 from ..scores import Distance
 from ..spaces import SmoothFunction, Space
 
@@ -48,4 +49,5 @@ def generator(
     ----------
     Coifman and Lafon, Diffusion maps, 2006. Candanedo, Attention Geometry, arXiv:2604.09560.
     """
+    require_positive("hbar", hbar)
     return diffusion(space, f, x, hbar) + drift(space, score, f, x, hbar)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..errors import InvalidInputError, NoMassError
+from ..errors import InvalidInputError, NoMassError, require_positive
 from ..kernels import gaussian_sums
 from ..scores import Distance
 
@@ -65,9 +65,13 @@ def generator(
     NoMassError
         When some rows have no key within reach at this β; the message names them.
     """
-    points = np.asarray(points, dtype=float)
-    values = np.asarray(values, dtype=float)
-    if points.ndim != 2 or values.shape[:1] != points.shape[:1] or values.ndim > 2:
+    points, values = _floats("points", points), _floats("values", values)
+    if (
+        points.ndim != 2
+        or not len(points)
+        or values.shape[:1] != points.shape[:1]
+        or (values.ndim > 2)
+    ):
         raise InvalidInputError(
             f"points of shape (N, D) and values of shape (N,) or (N, F) are needed, "
             f"not {points.shape} and {values.shape}"
@@ -85,6 +89,8 @@ def generator(
             "at the sample itself say self_loops=True or False and give no target_values; "
             "elsewhere give targets and target_values"
         )
+    require_positive("beta", beta)
+    require_positive("hbar", hbar)
     columns = _columns(values)
     exclude = None if self_loops else np.arange(len(points))
     reach, _, means = _sums(points, columns, score, beta, points, columns, exclude)
@@ -115,9 +121,10 @@ def streamed_generator(
     -------
     ndarray, the shape of `target_values`
     """
-    targets = np.asarray(targets, dtype=float)
-    target_values = np.asarray(target_values, dtype=float)
-    if target_values.shape[:1] != targets.shape[:1] or target_values.ndim > 2:
+    require_positive("beta", beta)
+    require_positive("hbar", hbar)
+    targets, target_values = _floats("targets", targets), _floats("target_values", target_values)
+    if not targets.size or target_values.shape[:1] != targets.shape[:1] or target_values.ndim > 2:
         raise InvalidInputError(
             f"targets of shape (T, D) and target_values of shape (T,) or (T, F) are needed, not "
             f"{targets.shape} and {target_values.shape}"
@@ -131,7 +138,7 @@ def streamed_generator(
                 f"values of shape {np.shape(values)} and target_values of shape "
                 f"{target_values.shape} have different columns"
             )
-        columns = _columns(np.asarray(values, dtype=float))
+        points, columns = _floats("points", points), _columns(_floats("values", values))
         part_reach, part_mass, part_means = _sums(points, columns, score, beta, targets, centers)
         total = np.logaddexp(log_mass, part_mass)
         kept, added = (
@@ -140,6 +147,20 @@ def streamed_generator(
         means = kept[:, None] * means + added[:, None] * part_means
         reach, log_mass = np.maximum(reach, part_reach), total
     return _scaled(reach, means, beta, hbar).reshape(target_values.shape)
+
+
+def _floats(name: str, array: np.ndarray) -> np.ndarray:
+    """The array in float64, where it is real and finite."""
+    try:
+        found = np.asarray(array)
+        if np.iscomplexobj(found):
+            raise TypeError("complex")
+        found = found.astype(float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{name} must be an array of real numbers ({error})") from error
+    if found.ndim < 1 or not np.all(np.isfinite(found)):
+        raise InvalidInputError(f"{name} must be an array of finite numbers")
+    return found
 
 
 def _columns(values: np.ndarray) -> np.ndarray:

@@ -1,20 +1,23 @@
 """Figures, LaTeX and Markdown tables, the claims ledger."""
 
 from .report import (
-    compare_verdicts,
+    audit,
     ledger_sections,
+    publish,
     published,
     read_published,
     write_report,
 )
 from .summary import Summary, summarise
-from .tables import ledger, write_ledger
+from .tables import LEDGER, ledger, write_ledger
 
 __all__ = [
+    "LEDGER",
     "Summary",
-    "compare_verdicts",
+    "audit",
     "ledger",
     "ledger_sections",
+    "publish",
     "published",
     "read_published",
     "summarise",

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import ticker
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from scipy import stats
 
 from ..running import Run, write_whole
@@ -35,7 +36,7 @@ STYLE: Any = {
     "legend.frameon": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "savefig.dpi": 200,
+    "savefig.dpi": 300,
     "pdf.fonttype": 42,
 }
 
@@ -51,25 +52,29 @@ def study_figure(run: Run) -> Figure:
     """
     groups: dict[int, list[Claim]] = {}
     for claim in run.study.claims:
-        groups.setdefault(claim.space.dim, []).append(claim)
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(7.0, 5.8), layout="constrained")
-        grid = figure.add_gridspec(2, 1, height_ratios=(1.15, 1))
+        if run.batches(claim)["joint"]:
+            groups.setdefault(claim.space.dim, []).append(claim)
+    figure = plt.figure(figsize=(7.0, 5.9 if groups else 3.0), layout="constrained")
+    grid = figure.add_gridspec(2 if groups else 1, 1)
+    lower = grid[-1].subgridspec(1, 2)
+    if groups:
         upper = grid[0].subgridspec(1, len(groups))
-        panels = {}
         for column, (dim, claims) in enumerate(sorted(groups.items())):
-            panels[dim] = figure.add_subplot(upper[column])
-            _error_panel(panels[dim], run, claims)
-            panels[dim].set_title(f"$d = {dim}$", loc="left")
-        next(iter(panels.values())).set_ylabel(
-            r"RMSE of $\hat{\mathcal{C}}_\beta f$ against $\mathcal{C}f$"
-        )
-        lower = grid[1].subgridspec(1, 2)
-        bias = figure.add_subplot(lower[0])
-        _bias_panel(bias, run)
-        _law_panel(figure.add_subplot(lower[1]), run)
-        handles, labels = bias.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(5, len(labels)))
+            ax = figure.add_subplot(upper[column])
+            _error_panel(ax, run, claims)
+            ax.set_title(f"$d = {dim}$", loc="left")
+            if column == 0:
+                ax.set_ylabel(r"RMSE of $\hat{\mathcal{C}}_\beta f$ against $\mathcal{C}f$")
+    _bias_panel(figure.add_subplot(lower[0]), run)
+    _law_panel(figure.add_subplot(lower[1]), run)
+    handles = [Line2D([], [], label=c.id, ls="none", **_style(run, c)) for c in run.study.claims]
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=min(5, len(handles)),
+        title="markers: measured, with 95 % intervals; lines: theory, without free parameters",
+        title_fontsize=8,
+    )
     return figure
 
 
@@ -106,9 +111,10 @@ def _error_panel(ax: Axes, run: Run, claims: list[Claim]) -> None:
 
 
 def _sparse_ticks(ax: Axes) -> None:
-    """Labels at 1 and 3 times powers of ten only."""
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(ticker.LogLocator(subs=(1.0, 3.0)))
+    """Labels at 1 and 3 times powers of ten, or at 1, 2, 3 and 5 over less than 1.3 decades."""
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        subs = (1.0, 3.0) if high / low > 20 else (1.0, 2.0, 3.0, 5.0)
+        axis.set_major_locator(ticker.LogLocator(subs=subs))
         axis.set_major_formatter(ticker.FuncFormatter(_power_of_ten))
         axis.set_minor_formatter(ticker.NullFormatter())
 
@@ -143,15 +149,19 @@ def _bias_panel(ax: Axes, run: Run) -> None:
         schedule = run.schedule(claim)
         batches = [batch for group in run.batches(claim).values() for batch in group]
         measured = [b.setting.beta for b in batches]
-        betas = np.geomspace(min([*schedule.betas, *measured]), schedule.betas[-1], 25)
+        if not measured and not schedule.betas:
+            continue
+        # the bias check goes on to larger β than a page can show beside the measured ones
+        last = 5 * max(measured) if measured else max(schedule.betas)
+        betas = np.geomspace(min([*schedule.betas, *measured]), last, 25)
         bias = [np.sqrt(np.mean((claim.expectation(b) - claim.limit) ** 2)) for b in betas]
         ax.plot(betas, bias, color=style["color"])
-        if claim.sampling_error is not None:
+        if claim.sampling_error is not None and measured:
             value, low, high = np.transpose([_measured_bias(claim, batch) for batch in batches])
             seen = low > 0
             ax.errorbar(
                 np.array(measured)[seen], value[seen], np.abs([low - value, high - value])[:, seen],
-                ls="none", label=claim.id, elinewidth=0.8, **style,
+                ls="none", elinewidth=0.8, **style,
             )  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel=r"$\beta$")
     ax.set_ylabel(r"bias of $\hat{\mathcal{C}}_\beta f$, r.m.s.")
@@ -196,26 +206,34 @@ def _law_panel(ax: Axes, run: Run) -> None:
             standardised = claim.standardised(batch)
             if standardised is not None:
                 errors.append(standardised.ravel())
-    pooled = np.concatenate(errors) if errors else np.zeros(0)
+    if not errors:
+        ax.set_axis_off()
+        return
+    pooled = np.concatenate(errors)
     x = np.linspace(-4.5, 4.5, 300)
-    ax.hist(pooled, bins=list(np.linspace(-4.5, 4.5, 46)), density=True, color="#56B4E9", alpha=0.6)
+    # what lies beyond is counted in the outermost bins
+    ax.hist(
+        np.clip(pooled, -4.45, 4.45), bins=list(np.linspace(-4.5, 4.5, 46)), density=True,
+        color="#56B4E9", alpha=0.6,
+    )  # fmt: skip
     ax.plot(x, stats.norm.pdf(x), color="k")
     ax.set(yscale="log", ylim=(1e-5, 1), ylabel="density")
     ax.set_xlabel(r"(estimate $-$ expectation $-$ shift) / sd")
-    ax.set_title(f"{len(pooled)} standardised errors and $N(0, 1)$", loc="left")
+    ax.set_title(f"{len(pooled):,} standardised errors and $N(0, 1)$", loc="left")
     ax.text(
-        0.5, 0.06, f"mean {np.mean(pooled):.3f}, variance {np.var(pooled):.3f}",
+        0.5, 0.06, f"mean ${np.mean(pooled):.3f}$, variance ${np.var(pooled):.3f}$",
         transform=ax.transAxes, ha="center",
     )  # fmt: skip
 
 
-def write_figure(figure: Figure, folder: Path) -> None:
-    """figure.pdf and figure.png in a folder."""
-    for kind in ("pdf", "png"):
-        metadata = {"CreationDate": None} if kind == "pdf" else {"Software": None}
+def write_figure(run: Run, folder: Path) -> None:
+    """figure.pdf and figure.png of a run in a folder."""
+    with plt.rc_context(STYLE):
+        figure = study_figure(run)
+        for kind, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
 
-        def save(path: Path, kind: str = kind, metadata: dict = metadata) -> None:
-            figure.savefig(path, format=kind, metadata=metadata)
+            def save(path: Path, kind: str = kind, metadata: Any = metadata) -> None:
+                figure.savefig(path, format=kind, metadata=metadata)
 
-        write_whole(folder / f"figure.{kind}", save)
-    plt.close(figure)
+            write_whole(folder / f"figure.{kind}", save)
+        plt.close(figure)

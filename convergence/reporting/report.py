@@ -10,30 +10,39 @@ import pandas as pd
 from ..errors import CheckpointError
 from ..running import (
     Run,
+    changed_cells,
     find_study,
     load_study,
     read_run,
     results_folder,
     study_files,
     verdicts_table,
-    write_results,
+    write_cells,
+    write_verdicts,
     write_whole,
 )
 from ..verification import Verdict
-from .figure import study_figure, write_figure
+from .figure import write_figure
 from .summary import Summary, summarise
 from .tables import latex_table, markdown_table
 
 
-def write_report(run: Run, verdicts: dict[str, list[Verdict]], folder: Path) -> list[Summary]:
-    """Cells, verdicts, provenance, table.tex, table.md, figure.pdf and figure.png of a run."""
-    write_results(run, verdicts, folder)
+def publish(run: Run, path: Path, folder: Path) -> list[Summary]:
+    """Write a run's cells, then report what was written: the same figures as from disk later."""
+    write_cells(run, folder)
+    return write_report(read_run(path, folder), folder)
+
+
+def write_report(run: Run, folder: Path) -> list[Summary]:
+    """verdicts.csv, table.tex, table.md, figure.pdf and figure.png of a run."""
+    verdicts = run.verdicts()
+    write_verdicts(verdicts, folder)
     summaries = summarise(run, verdicts)
     write_whole(
         folder / "table.tex", lambda p: p.write_text(latex_table(run.study.title, summaries))
     )
     write_whole(folder / "table.md", lambda p: p.write_text(markdown_table(summaries)))
-    write_figure(study_figure(run), folder)
+    write_figure(run, folder)
     return summaries
 
 
@@ -54,27 +63,43 @@ def ledger_sections(output: Path) -> dict[str, str]:
     }
 
 
-def read_published(name: str, output: Path) -> tuple[Run, Path]:
+def read_published(name: str, output: Path, preset: str) -> tuple[Run, Path]:
     """A published run and its folder."""
     path = find_study(name)
-    folder = results_folder(output, path.stem, "standard")
+    folder = results_folder(output, path.stem, preset)
     return read_run(path, folder), folder
 
 
-def compare_verdicts(verdicts: dict[str, list[Verdict]], folder: Path) -> list[str]:
-    """Where today's verdicts differ from the published ones, one line each.
+def audit(run: Run, folder: Path) -> list[str]:
+    """Where published cells, verdicts and table differ from today's judgement of the cells.
+
+    Returns
+    -------
+    list of str
+        One line a difference.
 
     Raises
     ------
     CheckpointError
-        When the published verdicts cannot be read.
+        When the published files cannot be read.
     """
+    verdicts = run.verdicts()
+    lines = changed_cells(run, folder) + _changed_verdicts(verdicts, folder)
+    table = folder / "table.md"
+    if not table.is_file() or table.read_text() != markdown_table(summarise(run, verdicts)):
+        lines.append(f"{table} is missing or not today's; renew it: python -m convergence report")
+    return lines
+
+
+def _changed_verdicts(verdicts: dict[str, list[Verdict]], folder: Path) -> list[str]:
     path = folder / "verdicts.csv"
     try:
         old = pd.read_csv(path).fillna({"function": "", "reason": ""})
         rows = old[["claim", "check", "quantity", "function", "outcome", "measured"]]
     except (OSError, ValueError, KeyError) as error:
-        raise CheckpointError(f"cannot read {path}: {error}") from error
+        raise CheckpointError(
+            f"cannot read {path}: {error}; renew it: python -m convergence report"
+        ) from error
     key = ["claim", "check", "quantity", "function"]
     new = verdicts_table(verdicts)[rows.columns]
     both = rows.merge(new, on=key, how="outer", suffixes=("_old", "_new"))

@@ -15,7 +15,8 @@ from .rounding import percent, with_uncertainty
 class Summary:
     """What the tables show of a claim.
 
-    Of several functions (and settings) the one that fits worst is shown.
+    Of several functions (and settings) the one that fits worst is shown. `reasons` holds a line
+    for every decision that is not a PASS.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Summary:
     detectable: str
     outcome: Outcome
     checks: dict[str, Outcome]
+    reasons: tuple[str, ...] = ()
 
 
 def summarise(run: Run, verdicts: dict[str, list[Verdict]]) -> list[Summary]:
@@ -67,7 +69,18 @@ def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
         detectable=percent(detectable_error(claim, schedule.sampling, run.level)),
         outcome=overall(verdicts),
         checks={check: overall(v for v in verdicts if v.check == check) for check in claim.checks},
+        reasons=tuple(_reason(claim.id, v) for v in verdicts if v.outcome != Outcome.PASS),
     )
+
+
+def _reason(id: str, v: Verdict) -> str:
+    parts = [v.reason]
+    if np.isfinite(v.p_value):
+        parts.insert(0, f"p = {v.p_value:.2g} at level {v.level:.2g}")
+    if np.isfinite(v.measured):
+        parts.insert(0, f"measured {v.measured:.4g}, predicted {v.predicted:.4g}")
+    function = f" of {v.function}" if v.function else ""
+    return f"{v.outcome} {id}, {v.check}: {v.quantity}{function}: {'; '.join(parts)}"
 
 
 def _worst(verdicts: list[Verdict]) -> Verdict | None:

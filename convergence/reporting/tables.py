@@ -55,7 +55,7 @@ def latex_table(title: str, summaries: list[Summary]) -> str:
     return (
         "% needs \\usepackage{booktabs}\n"
         "\\begin{table*}\n  \\centering\\footnotesize\n"
-        f"  \\caption{{{title}. {CAPTION}}}\n"
+        f"  \\caption{{{_latex(title)}. {CAPTION}}}\n"
         f"  \\begin{{tabular}}{{@{{}}l{'r' * (len(frame.columns) - 2)}l@{{}}}}\n    \\toprule\n"
         f"    {head} \\\\\n    \\midrule\n{body}\n    \\bottomrule\n"
         "  \\end{tabular}\n\\end{table*}\n"
@@ -63,8 +63,10 @@ def latex_table(title: str, summaries: list[Summary]) -> str:
 
 
 def _latex(cell: str) -> str:
-    """Percent signs escaped; a leading minus set as one."""
-    cell = cell.replace(" %", r"\,\%")
+    """Text safe for LaTeX outside mathematics; a leading minus set as one."""
+    parts = cell.replace(" %", r"\,\%").split("$")
+    parts[::2] = [re.sub(r"(?<!\\)([&%#_])", r"\\\1", part) for part in parts[::2]]
+    cell = "$".join(parts)
     return re.sub(r"^-(?=\d)", r"$-$", cell)
 
 

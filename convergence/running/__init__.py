@@ -1,7 +1,15 @@
 """Cells, seeds, executors, checkpoints, provenance and results on disk."""
 
 from .cells import Cell, Result
-from .results import read_run, results_folder, verdicts_table, write_results, write_whole
+from .results import (
+    changed_cells,
+    read_run,
+    results_folder,
+    verdicts_table,
+    write_cells,
+    write_verdicts,
+    write_whole,
+)
 from .run import Run, plan, run_study
 from .study import Study, find_study, load_study, study_files
 
@@ -10,6 +18,7 @@ __all__ = [
     "Result",
     "Run",
     "Study",
+    "changed_cells",
     "find_study",
     "load_study",
     "plan",
@@ -18,6 +27,7 @@ __all__ = [
     "run_study",
     "study_files",
     "verdicts_table",
-    "write_results",
+    "write_cells",
+    "write_verdicts",
     "write_whole",
 ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ConvergenceError
+from ..errors import ConvergenceError, StudyError
 from ..verification import Claim, Sampler, Schedule, Setting
 
 CHUNK = 2**20
@@ -80,9 +80,16 @@ def sample_chunks(space: Sampler, n: int, rng: np.random.Generator) -> Iterator[
 
 
 def compute(claim: Claim, cell: Cell, root: int) -> Result:
-    """Draw the sample and estimate. A named error becomes the status of the cell."""
+    """Draw the sample and estimate. A named error becomes the status of the cell.
+
+    Raises
+    ------
+    StudyError
+        When the estimate breaks off otherwise, has a wrong shape or is not finite.
+    """
     start = time.perf_counter()
     status = "ok"
+    where = f"claim {claim.id!r} at N = {cell.n}, β = {cell.beta:g}"
     try:
         chunks = sample_chunks(claim.space, cell.n, np.random.default_rng(cell.seed(root)))
         points = chunks if claim.streamed else np.concatenate(list(chunks))
@@ -90,4 +97,13 @@ def compute(claim: Claim, cell: Cell, root: int) -> Result:
     except ConvergenceError as error:
         values = np.full(claim.limit.shape, np.nan)
         status = f"{type(error).__name__}: {error}"
+    except Exception as error:
+        raise StudyError(f"{where} broke off with {type(error).__name__}: {error}") from error
+    if values.shape != claim.limit.shape:
+        raise StudyError(
+            f"{where} gave an estimate of shape {values.shape}; (targets, functions) is "
+            f"{claim.limit.shape}"
+        )
+    if status == "ok" and not np.all(np.isfinite(values)):
+        raise StudyError(f"{where} gave an estimate that is not finite")
     return Result(values, time.perf_counter() - start, status)

@@ -39,7 +39,7 @@ class Checkpoint:
     def _named_errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError, ValueError) as error:
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
             raise CheckpointError(
                 f"cannot use the checkpoint {self.path} ({error}); free some space or correct the "
                 "permissions if that is the trouble, else delete the file to start over"

@@ -7,6 +7,8 @@ import json
 import os
 import platform
 import subprocess
+import sys
+import sysconfig
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,9 +21,27 @@ _NUMERICAL = ("numpy", "scipy", "numba", "sympy")
 _OTHER = ("joblib", "matplotlib", "pandas")
 
 
+def _users_modules() -> list[Path]:
+    """Files of loaded modules that are no installed library: a study's own helpers."""
+    library = {Path(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib", "purelib")}
+    library |= {Path(sysconfig.get_path("platlib")), Path(convergence.__file__).parent}
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name != "__main__" and not name.startswith("study_") and file and file.endswith(".py"):
+            path = Path(file)
+            if not library & set(path.parents) and path.is_file():
+                found.add(path)
+    return sorted(found)
+
+
 @lru_cache(maxsize=16)
 def code_version(study: Path) -> str:
-    """A digest of the study file, the code and the libraries that decide a cell's numbers."""
+    """A digest of the study file, the code and the libraries that decide a cell's numbers.
+
+    Modules of the user's that the loaded study imports count too, unless they are installed in
+    site-packages (there they are libraries: clear the checkpoint after changing one).
+    """
     digest = hashlib.sha256()
     package = Path(convergence.__file__).parent
     for room in _ROOMS:
@@ -33,6 +53,8 @@ def code_version(study: Path) -> str:
             digest.update(file.relative_to(package).as_posix().encode())
             digest.update(file.read_bytes())
     digest.update(study.read_bytes())
+    for file in _users_modules():
+        digest.update(file.read_bytes())
     digest.update(json.dumps(_versions(_NUMERICAL)).encode())
     return digest.hexdigest()
 

@@ -41,6 +41,12 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         raise CheckpointError(f"cannot write {path}: {error}") from error
 
 
+COLUMNS = [
+    "claim", "check", "n", "beta", "replicate", "target", "function", "value", "expectation",
+    "limit", "predicted_shift", "predicted_sd", "effective_degree", "seconds", "status",
+]  # fmt: skip
+
+
 def cells_table(run: Run) -> pd.DataFrame:
     """One row per claim, check, N, β, replicate, target and function."""
     tables = []
@@ -85,7 +91,7 @@ def cells_table(run: Run) -> pd.DataFrame:
                     }
                 )
             )
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
 
 
 def verdicts_table(verdicts: dict[str, list[Verdict]]) -> pd.DataFrame:
@@ -95,15 +101,46 @@ def verdicts_table(verdicts: dict[str, list[Verdict]]) -> pd.DataFrame:
     )
 
 
-def write_results(run: Run, verdicts: dict[str, list[Verdict]], folder: Path) -> None:
-    """cells.csv, verdicts.csv and provenance.json."""
-    cells, decisions = cells_table(run), verdicts_table(verdicts)
-    text = json.dumps(run.provenance, indent=2) + "\n"
+def write_cells(run: Run, folder: Path) -> None:
+    """cells.csv and provenance.json: all that `read_run` needs."""
+    cells, text = cells_table(run), json.dumps(run.provenance, indent=2) + "\n"
     write_whole(folder / "cells.csv", lambda p: cells.to_csv(p, index=False, float_format="%.12g"))
-    write_whole(
-        folder / "verdicts.csv", lambda p: decisions.to_csv(p, index=False, float_format="%.12g")
-    )
     write_whole(folder / "provenance.json", lambda p: p.write_text(text))
+
+
+def write_verdicts(verdicts: dict[str, list[Verdict]], folder: Path) -> None:
+    """verdicts.csv."""
+    table = verdicts_table(verdicts)
+    write_whole(
+        folder / "verdicts.csv", lambda p: table.to_csv(p, index=False, float_format="%.12g")
+    )
+
+
+def _read_cells(path: Path) -> pd.DataFrame:
+    """cells.csv in its own order, numbers being numbers."""
+    table = pd.read_csv(path, converters={"beta": float})[COLUMNS]
+    return table.astype({"value": float}).sort_values(
+        ["claim", "check", "n", "beta", "replicate", "target", "function"], kind="stable"
+    )
+
+
+def changed_cells(run: Run, folder: Path) -> list[str]:
+    """Where a published cells.csv is not that of the run read from it, one line each.
+
+    Values come from the file itself; row count, order of targets, references and predicted
+    errors must be those of today's claims.
+    """
+    published, today = _read_cells(folder / "cells.csv"), cells_table(run)
+    today = today.astype({"beta": float}).sort_values(list(published.columns[:7]), kind="stable")
+    if len(published) != len(today):
+        return [f"cells.csv has {len(published)} rows, today's claims {len(today)}"]
+    lines = []
+    for column in COLUMNS[5:-2]:  # from the target index to the effective degree
+        old, new = published[column].to_numpy(float), today[column].to_numpy(float)
+        wrong = ~np.isclose(old, new, rtol=1e-9, atol=1e-9, equal_nan=True)
+        if np.any(wrong):
+            lines.append(f"cells.csv: {np.sum(wrong)} entries of {column!r} are not today's")
+    return lines
 
 
 def read_run(path: Path, folder: Path) -> Run:
@@ -118,7 +155,7 @@ def read_run(path: Path, folder: Path) -> Run:
     try:
         record = json.loads((folder / "provenance.json").read_text())
         preset = record["configuration"]["preset"]
-        table = pd.read_csv(folder / "cells.csv", converters={"beta": float})
+        table = _read_cells(folder / "cells.csv")
         rows = dict(iter(table.groupby(["claim", "check", "n", "beta", "replicate"], sort=False)))
         results = {}
         for claim in study.claims:
@@ -127,9 +164,9 @@ def read_run(path: Path, folder: Path) -> Run:
                 values = found["value"].to_numpy().reshape(claim.limit.shape)
                 status = str(found["status"].iloc[0])
                 results[cell] = Result(values, float(found["seconds"].iloc[0]), status)
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, ValueError, TypeError) as error:
         raise CheckpointError(
             f"{folder} holds no results of today's {name}: {type(error).__name__}: {error}; "
-            f"run it again: python -m convergence run {name}"
+            f"run it again: python -m convergence run {path}"
         ) from error
     return Run(name, study, preset, study_level(study.claims, preset), results, record)

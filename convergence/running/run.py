@@ -120,7 +120,7 @@ def run_study(
     with Checkpoint(checkpoint) as kept:
         for cell in cells:
             earlier = kept.get(keys[cell])
-            if earlier is not None:
+            if earlier is not None and earlier.values.shape == study.claim(cell.claim).limit.shape:
                 results[cell] = earlier
                 if progress:
                     progress(cell, True)
@@ -160,8 +160,12 @@ def _compute_all(
 ) -> Iterable[tuple[Cell, Result]]:
     if jobs == 1 or len(cells) < 2:
         return (_compute(path, cell, seed, device) for cell in cells)
+    # workers that a killed run leaves behind end soon, not after joblib's five minutes
+    options = {"idle_worker_timeout": 20} if executor == "loky" else {}
     try:
-        parallel = joblib.Parallel(n_jobs=jobs, backend=executor, return_as="generator_unordered")
+        parallel = joblib.Parallel(
+            n_jobs=jobs, backend=executor, return_as="generator_unordered", **options
+        )
     except ValueError as error:
         raise InvalidInputError(f"joblib has no executor {executor!r}: {error}") from error
     return parallel(joblib.delayed(_compute)(path, cell, seed, device) for cell in cells)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import sys
+import types
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,12 +46,16 @@ def load_study(path: Path) -> Study:
     StudyError
         When the file is missing, does not run, or defines no STUDY.
     """
-    spec = importlib.util.spec_from_file_location(f"study_{path.stem}", path)
-    if not path.is_file() or spec is None or spec.loader is None:
+    if not path.is_file():
         raise StudyError(f"{path} is no Python file with a study")
-    module = importlib.util.module_from_spec(spec)
+    name = f"study_{path.stem}"
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__file__ = str(path)
+    if str(path.parent) not in sys.path:  # modules beside the study, as for any script
+        sys.path.insert(0, str(path.parent))
     try:
-        spec.loader.exec_module(module)
+        # compiled here: cached bytecode may be older than the text
+        exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
     except ConvergenceError:
         raise
     except Exception as error:

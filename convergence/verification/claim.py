@@ -15,6 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ..errors import InvalidInputError
+
 
 class Sampler(Protocol):
     """Where samples come from; every `convergence.spaces.Space` is one."""
@@ -135,6 +137,13 @@ class Claim:
     configuration: str = ""
     streamed: bool = False
     checks: tuple[str, ...] = field(default=("bias", "sampling", "joint", "faults"))
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.limit) != 2 or np.shape(self.limit)[1] != len(self.functions):
+            raise InvalidInputError(
+                f"the limit of claim {self.id!r} must have shape (targets, {len(self.functions)} "
+                f"functions), not {np.shape(self.limit)}"
+            )
 
     def standardised(
         self, batch: Batch, expectation: np.ndarray | None = None

@@ -47,6 +47,7 @@ def test_markdown_and_latex():
     for part in (r"\toprule", r"\midrule", r"\bottomrule", "$-$0.285(24)", r"5.3\,\%", "$S^1$"):
         assert part in latex
     assert latex.count("&") == 2 * 9
+    assert r"\caption{S4 \& co: 100\% mine." in latex_table("S4 & co: 100% mine", [ROW])
 
 
 def test_ledger(tmp_path):

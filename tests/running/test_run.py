@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from convergence.errors import CheckpointError, DeviceError, InvalidInputError, StudyError
-from convergence.running import Cell, cells, load_study, plan, read_run, run_study, write_results
+from convergence.running import Cell, cells, load_study, plan, read_run, run_study, write_cells
 from convergence.running.cells import compute
 from convergence.running.checkpoint import Checkpoint
 from convergence.running.results import cells_table, write_whole
@@ -105,7 +106,9 @@ claim = replace(claim, estimate=estimate)
 STUDY = Study("""
 
 
-@pytest.mark.parametrize(("stop", "jobs"), [(signal.SIGKILL, 1), (signal.SIGINT, 2)])
+@pytest.mark.parametrize(
+    ("stop", "jobs"), [(signal.SIGKILL, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)]
+)
 def test_a_stopped_run_resumes(tiny, tmp_path, stop, jobs):
     """Kill it, or press Ctrl-C, in the middle; the same command goes on from there."""
     slow = tmp_path / "slow.py"
@@ -115,7 +118,10 @@ def test_a_stopped_run_resumes(tiny, tmp_path, stop, jobs):
         "--preset", "smoke", "--jobs", str(jobs), "--output", str(tmp_path),
     ]  # fmt: skip
     folder = tmp_path / "smoke" / "slow"
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    # a shell's background job would ignore SIGINT
+    obey = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, text=True, preexec_fn=obey) as process:
         deadline = time.monotonic() + 120
         while count_cells(folder / "checkpoint.sqlite") < 5:
             assert time.monotonic() < deadline
@@ -123,7 +129,7 @@ def test_a_stopped_run_resumes(tiny, tmp_path, stop, jobs):
             time.sleep(0.02)
         process.send_signal(stop)
         output, _ = process.communicate(timeout=60)
-    if stop == signal.SIGINT:
+    if stop != signal.SIGKILL:
         assert process.returncode == 130
         assert "the same command goes on" in output
     kept = count_cells(folder / "checkpoint.sqlite")
@@ -153,7 +159,7 @@ def count_cells(checkpoint):
 
 def test_results_survive_the_way_to_disk_and_back(tiny, tmp_path):
     run = run_study(tiny, "standard", tmp_path / "c.sqlite")
-    write_results(run, run.verdicts(), tmp_path)
+    write_cells(run, tmp_path)
     table = pd.read_csv(tmp_path / "cells.csv")
     # (8 sampling + 3 · 8 joint) replicates x 3 targets x 2 functions
     assert len(table) == 32 * 3 * 2
@@ -167,6 +173,66 @@ def test_results_survive_the_way_to_disk_and_back(tiny, tmp_path):
         np.testing.assert_allclose(again.results[cell].values, array, rtol=1e-11)
     for key in ("commit", "seed", "device", "dtype", "configuration_hash", "libraries", "threads"):
         assert key in again.provenance
+
+
+def test_an_edited_helper_module_is_computed_anew(tiny, tmp_path):
+    """A study's estimator often lives in a module of its own."""
+    (tmp_path / "my_factor.py").write_text("FACTOR = 1.0\n")
+    study = tmp_path / "helped.py"
+    text = tiny.read_text().replace("from dataclasses", "import my_factor\nfrom dataclasses", 1)
+    study.write_text(text)
+    program = (
+        "import sys; from pathlib import Path; from convergence.running import run_study; "
+        "kept = []; "
+        "run_study(Path(sys.argv[1]), 'smoke', Path(sys.argv[2]), "
+        "progress=lambda cell, was_kept: kept.append(was_kept)); print(sum(kept))"
+    )
+    command = [sys.executable, "-c", program, str(study), str(tmp_path / "c.sqlite")]
+    counts = []
+    for text in ("FACTOR = 1.0\n", "FACTOR = 1.0\n", "FACTOR = 2.0\n"):
+        (tmp_path / "my_factor.py").write_text(text)
+        finished = subprocess.run(command, capture_output=True, text=True, check=True)
+        counts.append(int(finished.stdout))
+    assert counts == [0, 32, 0]
+
+
+@pytest.mark.parametrize(
+    ("estimate", "message"),
+    [
+        ("lambda points, beta: 1 / 0", "ZeroDivisionError"),
+        ("lambda points, beta: [1.0, 2.0]", "shape"),
+        ("lambda points, beta: limit * float('nan')", "not finite"),
+    ],
+)
+def test_a_wrong_estimator_stops_the_run_by_name(tiny, tmp_path, estimate, message):
+    path = tmp_path / f"wrong_{abs(hash(estimate))}.py"
+    path.write_text(
+        tiny.read_text().replace(
+            "STUDY = Study(",
+            f"limit = claim.limit\nclaim = replace(claim, estimate={estimate})\nSTUDY = Study(",
+        )
+    )
+    with pytest.raises(StudyError, match=f"claim 'tiny' at N = 4000.*{message}"):
+        run_study(path, "smoke", tmp_path / "c.sqlite")
+
+
+def test_claims_with_fewer_checks_are_run_and_drawn(tiny, tmp_path):
+    from convergence.reporting import publish
+
+    for name, changes in [
+        ("bias_only", "checks=('bias',)"),
+        ("no_joint", "checks=('bias', 'sampling')"),
+        ("no_sd", "sampling_error=None, faults=()"),
+    ]:
+        path = tmp_path / f"{name}.py"
+        path.write_text(
+            tiny.read_text().replace(
+                "STUDY = Study(", f"claim = replace(claim, {changes})\nSTUDY = Study("
+            )
+        )
+        run = run_study(path, "smoke", tmp_path / f"{name}.sqlite")
+        publish(run, path, tmp_path / name)
+        assert (tmp_path / name / "figure.pdf").is_file()
 
 
 def test_a_cell_with_a_named_error_is_marked_and_not_kept(tiny, tmp_path):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from convergence.reporting import summarise, write_report
-from convergence.running import load_study, run_study, study_files
+from convergence.reporting import audit, publish, summarise
+from convergence.running import load_study, read_run, run_study, study_files
 from convergence.verification import Outcome, detectable_error, study_level
 
 
@@ -12,9 +12,10 @@ def test_smoke(name, tmp_path):
     path = study_files()[name]
     run = run_study(path, "smoke", tmp_path / "checkpoint.sqlite", jobs=1)
     verdicts = run.verdicts()
-    summaries = write_report(run, verdicts, tmp_path)
-    assert summarise(run, verdicts) == summaries
-    assert (tmp_path / "figure.pdf").stat().st_size > 10_000
+    summaries = publish(run, path, tmp_path)
+    assert [s.outcome for s in summarise(run, verdicts)] == [s.outcome for s in summaries]
+    assert audit(read_run(path, tmp_path), tmp_path) == []
+    assert b"/Type3" not in (tmp_path / "figure.pdf").read_bytes()  # journals want real fonts
     for summary in summaries:
         assert summary.outcome != Outcome.FAIL, summary
         for check in ("bias", "sampling", "joint"):
