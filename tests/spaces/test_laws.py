@@ -82,6 +82,18 @@ def test_gradients_are_tangent(space):
 
 
 @every_space
+def test_candidates_lie_where_samples_are(space):
+    """On the space, and no rarer than e^-2 or so of the densest."""
+    x = space.candidates()
+    log_density = space.log_density(x)
+    sample = space.log_density(space.sample(20_000, np.random.default_rng(3)))
+    assert log_density.min() > np.quantile(sample, 0.001) - 1
+    if isinstance(space, Gaussian):
+        distance = np.einsum("na,ab,nb->n", x, space.precision, x)
+        assert distance.max() <= 1.5**2 * (1 + 1e-12)
+
+
+@every_space
 def test_targets_are_fixed_apart_and_steep(space):
     chosen = functions(space)[:2]
     targets = space.targets(chosen, 4)

@@ -28,7 +28,7 @@ def expectation(beta):
 
 def sampling_error(n, beta):
     sd = np.full(LIMIT.shape, 1.5 * beta**0.75 / np.sqrt(n))
-    return BIAS * beta / n, sd
+    return 0.5 * sd, sd
 
 
 def claim(**changes):
@@ -55,11 +55,12 @@ def claim(**changes):
     return replace(right, **changes)
 
 
-def draw(rng, schedule, factor=1.0, spread=1.0):
+def draw(rng, schedule, factor=1.0, spread=1.0, shifted=True):
     """Batches under the law, with the mean scaled by `factor` and the errors by `spread`."""
 
     def batch(setting):
         shift, sd = sampling_error(setting.n, setting.beta)
+        shift = shift * shifted
         noise = rng.standard_normal((setting.replicates, *LIMIT.shape))
         return Batch(setting, factor * expectation(setting.beta) + shift + spread * sd * noise)
 

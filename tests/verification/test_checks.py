@@ -4,18 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from convergence.verification import (
+    FALSE_ALARM_RATE,
     Batch,
     Fault,
     Outcome,
     Schedule,
     Setting,
     overall,
+    predicted_rmse,
     study_level,
     verify,
 )
-from convergence.verification.bias import bias_check, richardson
+from convergence.verification.bias import _order, bias_check, richardson
 from convergence.verification.verify import count_tests
 
 LEVEL = 1e-5
@@ -47,7 +50,7 @@ def test_no_check_no_pass():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"limit": 1.0001},  # a wrong constant
+        {"limit": 1.000001},  # a wrong constant
         {"order": 2.0},  # a wrong order
         {"order": 0.5},
     ],
@@ -88,11 +91,20 @@ def test_sampling_rejects_a_wrong_mean(synthetic, factor):
     assert Outcome.FAIL in outcomes(verdicts, "sampling")
 
 
+def joint_verdicts(synthetic, claim, **draw):
+    """The joint check with 200 replicates a size."""
+    schedule = claim.schedules["standard"]
+    many = tuple(replace(setting, replicates=200) for setting in schedule.joint)
+    schedule = replace(schedule, joint=many)
+    batches = synthetic.draw(np.random.default_rng(12), schedule, **draw)
+    return verify(replace(claim, checks=("joint",)), schedule, batches, LEVEL)
+
+
 @pytest.mark.parametrize("spread", [0.4, 1.3])
 def test_joint_rejects_a_wrong_curve(synthetic, spread):
     """Errors that are too large, and errors that are too small."""
-    verdicts = run(synthetic, synthetic.claim(), spread=spread)
-    curve = [v for v in verdicts if v.check == "joint" and v.quantity.startswith("RMSE")]
+    verdicts = joint_verdicts(synthetic, synthetic.claim(), spread=spread)
+    curve = [v for v in verdicts if v.quantity.startswith("RMSE")]
     assert Outcome.FAIL in {v.outcome for v in curve}
 
 
@@ -137,10 +149,10 @@ def test_a_fault_that_the_data_support_fails(synthetic):
 
 def test_replicate_errors_where_theory_gives_none(synthetic):
     claim = synthetic.claim(sampling_error=None, slope=None, faults=())
-    good = run(synthetic, claim)
-    # replicate errors know no shift; here it is far below them
+    good = run(synthetic, claim, shifted=False)  # replicate errors know no shift
     assert outcomes(good, "sampling") == {Outcome.PASS}
-    assert outcomes(run(synthetic, claim, factor=1.05), "sampling") == {Outcome.FAIL}
+    bad = run(synthetic, claim, factor=1.05, shifted=False)
+    assert outcomes(bad, "sampling") == {Outcome.FAIL}
     assert outcomes(good, "joint") == {Outcome.INCONCLUSIVE}
 
 
@@ -173,3 +185,94 @@ def test_level_is_shared_by_all_tests_of_a_study(synthetic):
     # 1 batch x 2 functions x (mean, variance) + 2 functions x (4 sizes + slope) + 1 fault
     assert count == 4 + 10 + 1
     assert study_level([claim, claim], "standard", 1e-4) == pytest.approx(1e-4 / (2 * count))
+
+
+def test_every_batch_counts(synthetic):
+    """An error that only the second setting shows is seen, in sampling and by the faults."""
+    schedule = synthetic.claim().schedules["standard"]
+    second = replace(schedule.sampling[0], n=2 * schedule.sampling[0].n)
+    schedule = replace(schedule, sampling=(schedule.sampling[0], second))
+    rng = np.random.default_rng(5)
+    right = synthetic.draw(rng, schedule)["sampling"]
+    wrong = synthetic.draw(rng, schedule, factor=1.05)["sampling"]
+    claim = synthetic.claim(checks=("sampling",))
+    verdicts = verify(claim, schedule, {"sampling": [right[0], wrong[1]]}, LEVEL)
+    failed = {v.quantity for v in verdicts if v.outcome == Outcome.FAIL}
+    assert failed == {f"mean, N={second.n}, β={second.beta:.4g}"}
+
+    def wrong_at_the_second(beta):
+        shift = 0.05 if beta == second.beta else 0.0
+        return (1 + shift) * synthetic.expectation(beta)
+
+    second = replace(second, beta=second.beta * 1.1)
+    schedule = replace(schedule, sampling=(schedule.sampling[0], second))
+    fault = Fault("5 % at the second setting", wrong_at_the_second)
+    claim = synthetic.claim(checks=("faults",), faults=(fault,))
+    verdicts = verify(claim, schedule, synthetic.draw(rng, schedule), LEVEL)
+    assert overall(verdicts) == Outcome.PASS
+
+
+def test_functions_keep_their_names(synthetic):
+    """Only g is wrong, in every check."""
+    factor = np.array([1.0, 1.3])
+    schedule = synthetic.claim().schedules["standard"]
+    batches = synthetic.draw(np.random.default_rng(6), schedule)
+    batches = {k: [replace(b, values=factor * b.values) for b in v] for k, v in batches.items()}
+    verdicts = verify(synthetic.claim(), schedule, batches, LEVEL)
+    assert {v.function for v in verdicts if v.outcome == Outcome.FAIL} == {"g"}
+
+
+def test_the_curve_and_slope_are_those_of_theory(synthetic):
+    claim = synthetic.claim(checks=("joint",))
+    schedule = claim.schedules["standard"]
+    curve = []
+    for setting in schedule.joint:
+        shift, sd = synthetic.sampling_error(setting.n, setting.beta)
+        bias = synthetic.expectation(setting.beta) - synthetic.LIMIT + shift
+        curve.append(np.sqrt(np.mean(bias**2 + sd**2, axis=0)))
+        np.testing.assert_allclose(predicted_rmse(claim, setting.n, setting.beta), curve[-1])
+    slopes = np.polyfit(np.log([s.n for s in schedule.joint]), np.log(curve), 1)[0]
+    inside, repeats, rng = 0, 100, np.random.default_rng(7)
+    for _ in range(repeats):
+        verdicts = verify(claim, schedule, synthetic.draw(rng, schedule), LEVEL)
+        found = [v for v in verdicts if v.quantity == "slope"]
+        np.testing.assert_allclose([v.predicted for v in found], slopes)
+        inside += found[0].low < found[0].predicted < found[0].high
+    assert stats.binom.cdf(inside, repeats, 0.95) > 1e-6
+
+
+def test_joint_errors_are_those_against_the_limit(synthetic):
+    """Bias and noise are of one size here: leaving either out would leave the curve."""
+    assert overall(joint_verdicts(synthetic, synthetic.claim())) == Outcome.PASS
+    centred = synthetic.claim(expectation=lambda beta: synthetic.LIMIT)
+    assert overall(joint_verdicts(synthetic, centred)) == Outcome.FAIL
+
+
+def test_the_least_degree_counts(synthetic):
+    degrees = np.array([5000.0, 5000.0, 150.0, 5000.0])
+    claim = synthetic.claim(effective_degree=lambda n, beta: degrees)
+    assert overall(run(synthetic, claim)) == Outcome.INCONCLUSIVE
+
+
+def test_an_invisible_fault_is_never_rejected(synthetic):
+    fault = Fault("scaled", lambda beta: 1.00001 * synthetic.expectation(beta))
+    claim = synthetic.claim(checks=("faults",), faults=(fault,))
+    schedule = claim.schedules["standard"]
+    for seed in range(30):
+        batches = synthetic.draw(np.random.default_rng(seed), schedule)
+        assert overall(verify(claim, schedule, batches, LEVEL)) == Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("stated", "expected"), [(1.0, "PASS"), (1.05, "FAIL"), (0.95, "FAIL")])
+def test_an_order_is_told_from_its_neighbours(stated, expected):
+    h = 0.5 ** np.arange(8)
+    assert _order(h + 0.3 * h**2, 2.0, stated, 1e-9, "f").outcome == expected
+
+
+def test_levels_follow_the_preset(synthetic):
+    claim = synthetic.claim()
+    standard = claim.schedules["standard"]
+    claim = replace(claim, schedules={"standard": standard, "smoke": Schedule(betas=(1.0, 2.0))})
+    assert study_level([claim], "smoke") > study_level([claim], "standard")
+    assert study_level([claim], "smoke") == FALSE_ALARM_RATE / 3  # two slopes and a fault
+    assert FALSE_ALARM_RATE == 1e-4
