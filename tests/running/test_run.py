@@ -60,6 +60,19 @@ def test_seeds_follow_identity(tiny):
     np.testing.assert_array_equal(state, [204509124, 1510201321])
 
 
+def test_keys_depend_on_everything_that_decides_a_number():
+    cell = Cell("study", "claim", "joint", 1000, 12.5, 3)
+    keys = {
+        cell.key("configuration", "code", 0),
+        cell.key("another", "code", 0),
+        cell.key("configuration", "another", 0),
+        cell.key("configuration", "code", 1),
+        replace(cell, replicate=4).key("configuration", "code", 0),
+        replace(cell, beta=12.6).key("configuration", "code", 0),
+    }
+    assert len(keys) == 6
+
+
 def test_a_run_goes_on_from_its_checkpoint(tiny, tmp_path):
     seen = []
     first = run_study(
