@@ -89,6 +89,7 @@ def test_a_false_claim_exits_1(tiny, tmp_path):
     ],
 )
 def test_bad_use_exits_2_and_writes_nothing(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.setattr("convergence.backend.gpu_problem", lambda: "there is none")
     if arguments[0] == "run":
         arguments = [*arguments, "--output", str(tmp_path / "results")]
     result = invoke(*arguments)

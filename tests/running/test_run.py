@@ -260,7 +260,8 @@ def test_a_cell_with_a_named_error_is_marked_and_not_kept(tiny, tmp_path):
     assert {str(v.outcome) for v in sampling} == {"INCONCLUSIVE"}
 
 
-def test_named_errors(tiny, tmp_path):
+def test_named_errors(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("convergence.backend.gpu_problem", lambda: "there is none")
     damaged = tmp_path / "damaged.sqlite"
     damaged.write_bytes(b"this is no database, but longer than a header" * 100)
     with pytest.raises(CheckpointError, match="delete the file"):
