@@ -20,13 +20,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from .pairs import Block, Rows, absorb, exp2, lower_log2
+from .threads import in_shares
 from .tiles import LOG2_E
 
 CUT = 37.0 * LOG2_E
-SLOTS = 128  # shares of the query tiles; each owns its scratch memory
+SHARES = 128  # of the query tiles; each owns its scratch memory
 STREAM_BLOCK = 512
 _FIRST_BATCH = 8
 
@@ -42,7 +43,7 @@ class Task(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Scratch of one slot for the walk over the hierarchy."""
+    """Scratch of one share for the walk over the hierarchy."""
 
     low: Any  # (1, D) box of the query tile
     high: Any  # (1, D)
@@ -237,31 +238,44 @@ def _empty_block(size, dimension, n_values):
     )
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def sum_tiled(tiles, task, reference, log_mass, means, pairs):
-    """Sums of all queries over sorted keys; `pairs` counts, slot by slot, the pairs formed."""
+def sum_tiled(tiles, task, reference, log_mass, means):
+    """Sums of all queries over sorted keys; returns the pairs formed."""
+    n_tiles = -(-task.queries.shape[0] // tiles.leaf_size)
+    n_shares = min(SHARES, n_tiles)
+    pairs = np.zeros(n_shares, dtype=np.int64)
+
+    def work(share):
+        pairs[share] = _sum_share(tiles, task, reference, share, n_shares, log_mass, means)
+
+    in_shares(work, n_shares)
+    return int(pairs.sum())
+
+
+@njit(cache=True, nogil=True)
+def _sum_share(tiles, task, reference, share, n_shares, log_mass, means):
+    """Every `n_shares`-th query tile; returns the pairs formed."""
     n_queries, dimension = task.queries.shape
     n_values = tiles.values.shape[0]
     n_leaves = (tiles.child.shape[0] + 1) // 2
     n_tiles = (n_queries + tiles.leaf_size - 1) // tiles.leaf_size
-    n_slots = min(SLOTS, n_tiles)
-    for slot in prange(n_slots):
-        rows = _empty_rows(tiles.leaf_size, dimension, n_values)
-        block = _empty_block(tiles.leaf_size, dimension, n_values)
-        plan = Plan(
-            np.empty((1, dimension)),
-            np.empty((1, dimension)),
-            np.empty(n_leaves + 1),
-            np.empty(n_leaves + 1, np.int64),
-            np.empty(n_leaves, np.int64),
-            np.empty(1, np.int64),
-        )
-        for tile in range(slot, n_tiles, n_slots):
-            start = tile * tiles.leaf_size
-            n_rows = min(tiles.leaf_size, n_queries - start)
-            pairs[slot] += _sum_tile(tiles, task, start, n_rows, rows, block, plan)
-            for i in range(n_rows):
-                _finish(rows, i, reference, task.order[start + i], log_mass, means)
+    rows = _empty_rows(tiles.leaf_size, dimension, n_values)
+    block = _empty_block(tiles.leaf_size, dimension, n_values)
+    plan = Plan(
+        np.empty((1, dimension)),
+        np.empty((1, dimension)),
+        np.empty(n_leaves + 1),
+        np.empty(n_leaves + 1, np.int64),
+        np.empty(n_leaves, np.int64),
+        np.empty(1, np.int64),
+    )
+    pairs = 0
+    for tile in range(share, n_tiles, n_shares):
+        start = tile * tiles.leaf_size
+        n_rows = min(tiles.leaf_size, n_queries - start)
+        pairs += _sum_tile(tiles, task, start, n_rows, rows, block, plan)
+        for i in range(n_rows):
+            _finish(rows, i, reference, task.order[start + i], log_mass, means)
+    return pairs
 
 
 @njit(cache=True)
@@ -279,31 +293,38 @@ def _load_stream(keys, log_weights, reference, values, start, n, block):
         log2_weights[j] = (log_weights[start + j] - reference) * LOG2_E if weighted else 0.0
 
 
-@njit(cache=True, parallel=True, nogil=True)
 def sum_streamed(keys, log_weights, reference, values, task, chunk, log_mass, means):
     """Sums of a few queries over keys as they come, `chunk` keys to a partial sum."""
-    n_queries, dimension = task.queries.shape
-    n_keys, n_values = keys.shape[0], values.shape[1]
-    n_chunks = (n_keys + chunk - 1) // chunk
+    n_queries, n_values = task.centers.shape
+    n_keys = keys.shape[0]
+    n_chunks = -(-n_keys // chunk)
     margin = CUT + np.log2(n_keys // STREAM_BLOCK + n_chunks)
-    unbounded = np.empty(n_queries)
-    for i in range(n_queries):
-        unbounded[i] = np.inf
     top = np.empty((n_chunks, n_queries))
     mass = np.empty((n_chunks, n_queries))
     moments = np.empty((n_chunks, n_queries, n_values))
-    for c in prange(n_chunks):
+    unbounded = np.full(n_queries, np.inf)
+
+    def work(c):
         rows = Rows(
             task.queries, task.centers, task.excluded, unbounded, top[c], mass[c], moments[c]
         )
-        _clear(rows, n_queries)
-        block = _empty_block(STREAM_BLOCK, dimension, n_values)
-        end = min((c + 1) * chunk, n_keys)
-        for start in range(c * chunk, end, STREAM_BLOCK):
-            n = min(STREAM_BLOCK, end - start)
-            _load_stream(keys, log_weights, reference, values, start, n, block)
-            absorb(rows, n_queries, block, start, n, task.beta, margin)
+        span = c * chunk, min((c + 1) * chunk, n_keys)
+        _sum_chunk(keys, log_weights, reference, values, span, rows, task.beta, margin)
+
+    in_shares(work, n_chunks)
     _merge(task, top, mass, moments, reference, log_mass, means)
+
+
+@njit(cache=True, nogil=True)
+def _sum_chunk(keys, log_weights, reference, values, span, rows, beta, margin):
+    """Sums of all rows over the keys of one span."""
+    n_queries, dimension = rows.points.shape
+    _clear(rows, n_queries)
+    block = _empty_block(STREAM_BLOCK, dimension, values.shape[1])
+    for start in range(span[0], span[1], STREAM_BLOCK):
+        n = min(STREAM_BLOCK, span[1] - start)
+        _load_stream(keys, log_weights, reference, values, start, n, block)
+        absorb(rows, n_queries, block, start, n, beta, margin)
 
 
 @njit(cache=True)

@@ -183,6 +183,4 @@ def _tiled(data: Inputs, leaf_size: int | None, log_mass: np.ndarray, means: np.
     sorted_keys, order, excluded = _in_tiles(data, leaf_size or tiles.LEAF_SIZE)
     queries, centers = _plain(data.queries), _plain(data.centers)
     task = cpu.Task(queries, centers, order, excluded, _base_two(data.beta))
-    pairs = np.zeros(cpu.SLOTS, dtype=np.int64)
-    cpu.sum_tiled(sorted_keys, task, data.reference, log_mass, means, pairs)
-    return int(pairs.sum())
+    return cpu.sum_tiled(sorted_keys, task, data.reference, log_mass, means)

@@ -23,17 +23,20 @@ lowered by more than their rounding: what is left out is too small in exact arit
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from .cpu import CUT, _gap
+from .threads import in_shares
 from .tiles import Tiles, _log2_sum
 
 _WIDE = 4.0  # bits that a leaf's distances may vary over before single keys are looked at
 _DEPTH = 160  # nodes that wait on a stack: two a level
 _MOST_VISITS = 128  # nodes tried for the floor, the most promising first; each alone is a bound
+_SHARES = 64  # of the query tiles
 _MOST_RUNS = 512  # of one list; one that would be longer is made of larger nodes
 _LOWERED = 2.0**-44  # relative; more than the rounding of sums over a leaf
 
@@ -93,10 +96,13 @@ def pruning_lists(
         np.empty(n_tiles),
         np.empty(n_tiles),
     )
-    _survey(tiles, weights, queries, excluded, beta, tile_size, low, high, grains, lists)
+    cuts = np.linspace(0, n_tiles, min(_SHARES, n_tiles) + 1).astype(int)
+    spans = list(pairwise(cuts))
+    given = tiles, weights, queries, excluded, beta, tile_size
+    in_shares(lambda i: _survey(*given, *spans[i], low, high, grains, lists), len(spans))
     np.cumsum(lists.first_run, out=lists.first_run)
     lists = lists._replace(runs=np.empty((int(lists.first_run[-1]), 2), np.int32))
-    _fill(tiles, weights, beta, low, high, grains, lists)
+    in_shares(lambda i: _fill(*given[:2], beta, *spans[i], low, high, grains, lists), len(spans))
     return lists
 
 
@@ -282,21 +288,23 @@ def _survey_tile(
     grains[tile] = grain
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _survey(tiles, weights, queries, excluded, beta, tile_size, low, high, grains, lists):
-    """Boxes, floors, levels and the number of runs of all query tiles."""
-    for tile in prange(low.shape[0]):
+@njit(cache=True, nogil=True)
+def _survey(
+    tiles, weights, queries, excluded, beta, tile_size, start, stop, low, high, grains, lists
+):
+    """Boxes, floors, levels and the number of runs of the query tiles start .. stop-1."""
+    for tile in range(start, stop):
         _survey_tile(
             tiles, weights, queries, excluded, beta, tile_size, tile, low, high, grains, lists
         )
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _fill(tiles, weights, beta, low, high, grains, lists):
-    """Store the runs of all query tiles."""
-    for tile in prange(low.shape[0]):
+@njit(cache=True, nogil=True)
+def _fill(tiles, weights, beta, start, stop, low, high, grains, lists):
+    """Store the runs of the query tiles start .. stop-1."""
+    stack = np.empty(_DEPTH, np.int64)
+    for tile in range(start, stop):
         first, floor, grain = lists.first_run[tile], lists.floors[tile], grains[tile]
-        stack = np.empty(_DEPTH, np.int64)
         if lists.first_run[tile + 1] > first:
             _list_runs(
                 tiles, weights, beta, low, high, tile, floor, grain, stack, lists.runs, first

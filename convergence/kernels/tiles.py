@@ -17,7 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
+
+from .threads import in_shares
 
 LOG2_E = 1.4426950408889634
 LEAF_SIZE = 128
@@ -108,24 +110,36 @@ def _hierarchy(n_leaves: int) -> Any:
     return first, last, child, levels[: level + 1]
 
 
-@njit(cache=True, parallel=True, nogil=True)
 def _split_all(points, order, column, leaf_size, first, last, child, levels):
     """Split the top of the tree node by node, then its subtrees side by side."""
     top = 0
     while top + 2 < levels.shape[0] and levels[top + 1] - levels[top] < _SUBTREES:
         top += 1
-    for node in range(levels[top]):
-        _split_node(points, order, column, leaf_size, first, last, child, node)
-    for root in prange(levels[top], levels[top + 1]):
-        start, stop = root, root + 1
-        while start < stop:  # the descendants on one level are consecutive
-            next_start, next_stop = 0, 0
-            for node in range(start, stop):
-                if child[node] >= 0:
-                    _split_node(points, order, column, leaf_size, first, last, child, node)
-                    next_start = child[node] if next_stop == 0 else next_start
-                    next_stop = child[node] + 2
-            start, stop = next_start, next_stop
+    tree = points, order, column, leaf_size, first, last, child
+    _split_level(*tree, 0, levels[top])
+    in_shares(lambda i: _split_below(*tree, levels[top] + i), levels[top + 1] - levels[top])
+
+
+@njit(cache=True, nogil=True)
+def _split_below(points, order, column, leaf_size, first, last, child, root):
+    """Split a node and all its descendants; those on one level are consecutive."""
+    start, stop = root, root + 1
+    while start < stop:
+        next_start, next_stop = 0, 0
+        for node in range(start, stop):
+            if child[node] >= 0:
+                next_start = child[node] if next_stop == 0 else next_start
+                next_stop = child[node] + 2
+        _split_level(points, order, column, leaf_size, first, last, child, start, stop)
+        start, stop = next_start, next_stop
+
+
+@njit(cache=True, nogil=True)
+def _split_level(points, order, column, leaf_size, first, last, child, start, stop):
+    """Split the inner nodes start .. stop-1."""
+    for node in range(start, stop):
+        if child[node] >= 0:
+            _split_node(points, order, column, leaf_size, first, last, child, node)
 
 
 @njit(cache=True)
@@ -183,7 +197,7 @@ def _select(column, order, middle):
 def _fill_leaves(tiles, keys, values):
     """Copy keys and values into tile order; box and total weight of every leaf."""
     n_keys, dimension = keys.shape
-    for node in prange(tiles.child.shape[0]):
+    for node in range(tiles.child.shape[0]):
         if tiles.child[node] < 0:
             start = tiles.first_leaf[node] * tiles.leaf_size
             stop = min(start + tiles.leaf_size, n_keys)
