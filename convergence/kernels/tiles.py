@@ -24,6 +24,8 @@ from .threads import in_shares
 LOG2_E = 1.4426950408889634
 LEAF_SIZE = 128
 _SUBTREES = 16  # sorted side by side
+_SHARES = 64  # of the nodes, filled side by side
+_ENOUGH = 512  # points that show which dimension of a node is widest
 _ROUNDING = 2.0**-50  # four units in the last place: keeps a stored bound above the exact one
 
 
@@ -67,7 +69,8 @@ def key_tiles(
     )
     if log_weights is not None:
         np.multiply(log_weights[order] - reference, LOG2_E, out=tiles.log2_weights)
-    _fill_leaves(tiles, keys, values)
+    cuts = np.linspace(0, n_nodes, min(_SHARES, n_nodes) + 1).astype(int)
+    in_shares(lambda i: _fill_leaves(tiles, keys, values, cuts[i], cuts[i + 1]), len(cuts) - 1)
     _fill_inner_nodes(tiles)
     return tiles
 
@@ -153,11 +156,15 @@ def _split_node(points, order, column, leaf_size, first, last, child, node):
 
 @njit(cache=True)
 def _split(points, order, column, middle):
-    """Reorder so that the first `middle` points lie below the rest along the widest dimension."""
+    """Reorder so that the first `middle` points lie below the rest along the widest dimension.
+
+    Some of the points say which dimension that is: any would do, a wide one makes small boxes.
+    """
     widest, width = 0, -1.0
+    step = max(1, order.shape[0] // _ENOUGH)
     for d in range(points.shape[1]):
         low, high = np.inf, -np.inf
-        for i in range(order.shape[0]):
+        for i in range(0, order.shape[0], step):
             x = points[order[i], d]
             low, high = min(low, x), max(high, x)
         if high - low > width:
@@ -194,10 +201,10 @@ def _select(column, order, middle):
 
 
 @njit(cache=True, nogil=True)
-def _fill_leaves(tiles, keys, values):
-    """Copy keys and values into tile order; box and total weight of every leaf."""
+def _fill_leaves(tiles, keys, values, first, last):
+    """Copy keys and values into tile order; box and total weight of the leaves among some nodes."""
     n_keys, dimension = keys.shape
-    for node in range(tiles.child.shape[0]):
+    for node in range(first, last):
         if tiles.child[node] < 0:
             start = tiles.first_leaf[node] * tiles.leaf_size
             stop = min(start + tiles.leaf_size, n_keys)
