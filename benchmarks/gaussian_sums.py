@@ -4,11 +4,11 @@ Queries equal keys, one value column, log-weights on, and β follows N so that a
 lie within β d² <= 36 of each. All engines compute the same sums on the same machine in the same
 run, so ratios mean something where seconds do not:
 
-    fused      convergence.kernels.gaussian_sums
-    blocks     convergence.kernels.gaussian_sums_blocks (NumPy, all pairs)
-    neighbours scikit-learn radius-neighbours graph within β d² <= 36, in blocks of queries
-    keops      pykeops lazy-tensor reduction over all pairs, if it is installed
-    sparse     the same, block-sparse over a grid of clusters
+    fused               convergence.kernels.gaussian_sums
+    NumPy blocks        convergence.kernels.gaussian_sums_blocks (NumPy, all pairs)
+    scikit-learn graph  radius-neighbours graph within β d² <= 36, in blocks of queries
+    KeOps dense         pykeops lazy-tensor reduction over all pairs, if it is installed
+    KeOps block-sparse  the same, block-sparse over a grid of clusters
 
 All-pairs engines run on as many queries as `--pairs` allows and are scaled to all of them.
 Tables and a plot go to `--output`.
@@ -136,14 +136,14 @@ def peers(p: Problem, most_pairs: float) -> Iterator[tuple[str, int, Callable[[]
     n = len(p.points)
     few = int(min(n, max(1, most_pairs // n)))
     rows = (p.points[:few], p.points, p.beta, p.log_weights, p.values, p.values[:few])
-    yield "blocks", few, lambda: gaussian_sums_blocks(*rows)[1][:, 0]
+    yield "NumPy blocks", few, lambda: gaussian_sums_blocks(*rows)[1][:, 0]
     try:
         import sklearn  # noqa: F401
     except ImportError:
         print("scikit-learn is not installed: no row for it")
     else:
         part = min(n, 20_000)
-        yield "neighbours", part, lambda: neighbours(p, part)
+        yield "scikit-learn graph", part, lambda: neighbours(p, part)
     try:
         import pykeops
 
@@ -151,9 +151,9 @@ def peers(p: Problem, most_pairs: float) -> Iterator[tuple[str, int, Callable[[]
     except ImportError:
         print("pykeops is not installed: no rows for it")
     else:
-        yield "keops", few, lambda: keops(p, few)
+        yield "KeOps dense", few, lambda: keops(p, few)
         # its matrix of clusters is dense, so many points want large clusters
-        yield "sparse", n, lambda: sparse_keops(p, 2.0 if n <= 200_000 else 1.0)
+        yield "KeOps block-sparse", n, lambda: sparse_keops(p, 2.0 if n <= 200_000 else 1.0)
 
 
 def compare(sizes: list[int], near: int, pairs: float, repeats: int) -> pd.DataFrame:
@@ -169,7 +169,7 @@ def compare(sizes: list[int], near: int, pairs: float, repeats: int) -> pd.DataF
             error = np.abs(found - means[:n_queries]).max() / np.abs(means).mean()
             low, middle, high = np.quantile(ratios, [0, 0.5, 1])
             rows.append((n, name, middle, low, high, error))
-            print(f"{n:>9} {name:<11} {middle:>9.1f}  ({low:.1f} to {high:.1f})  {error:.1e}")
+            print(f"{n:>9} {name:<18} {middle:>9.1f}  ({low:.1f} to {high:.1f})  {error:.1e}")
     return pd.DataFrame(rows, columns=["n", "engine", "ratio", "lowest", "highest", "difference"])
 
 
@@ -186,7 +186,7 @@ def growth(sizes: list[int], near: int, repeats: int) -> pd.DataFrame:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             pairs = fused_sums(checked_inputs(np, *p.arguments, None)).pairs
             taken = float(np.median(seconds(partial(gaussian_sums, *p.arguments), repeats)[0]))
-            tiles = partial(key_tiles, p.points, p.log_weights, 0.0, p.values[:, None])
+            tiles = partial(key_tiles, p.points, p.log_weights, 0.0)
             sorting = float(np.median(seconds(tiles, repeats)[0])) / taken
             memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
             first = first or taken

@@ -26,8 +26,10 @@ import numpy as np
 from convergence.backend import array_module, resolve_device, use_device
 from convergence.errors import DeviceError
 from convergence.kernels import gaussian_sums, gaussian_sums_blocks
+from convergence.operators import MarkovOperator, eigenpairs
+from convergence.scores import Distance
 
-ALLOWED = {"float64": 1e-12, "float32": 2e-6}
+ALLOWED = {"float64": 1e-12, "float32": 2e-6, "operator": 1e-9}
 IN_SIGHT = 1000
 SIGHT = 36.0
 GOAL = 0.5
@@ -110,6 +112,30 @@ def check_engines(xp: Any) -> bool:
     return right
 
 
+def check_operator(xp: Any) -> bool:
+    """The whole Markov operator on the device against the CPU: products and eigenvalues."""
+    points = np.random.default_rng(3).normal(size=(2000, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    values = points[:, :2] ** 2
+    operators = []
+    for device in ("cpu", "cuda"):
+        with use_device(device):
+            operators.append(
+                MarkovOperator.of_sample(points, Distance((0.2, 0.0, 0.4)), 30.0, self_loops=True)
+            )
+    cpu, cuda = operators
+    there, on_device = xp.asarray(values), cuda.on_device
+    errors = {
+        "P f": np.abs(xp.asnumpy(on_device.matmat(there)) - cpu @ values).max(),
+        "f P": np.abs(xp.asnumpy(on_device.rmatmat(there)) - cpu.T @ values).max(),
+        "eigenvalues": np.abs(eigenpairs(cuda, 4).values - eigenpairs(cpu, 4).values).max(),
+    }
+    good = all(error <= ALLOWED["operator"] for error in errors.values())
+    listed = ", ".join(f"{name} {error:.1e}" for name, error in errors.items())
+    print(f"operator  {listed}  {'right' if good else 'WRONG'}", flush=True)
+    return good
+
+
 def timed(xp: Any, sums: Any, values: Any, centers: Any) -> tuple[float, Any]:
     """Seconds of one evaluation, the better of two after one that compiles, and its result."""
     best = math.inf
@@ -170,7 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"DeviceError: {error}", file=sys.stderr)
         return 2
     xp = array_module("cuda")
-    right = check_engines(xp)
+    right = check_engines(xp) & check_operator(xp)
     print("        N  D dtype   kind     queries    prepare       sums   pairs/s  floor  error")
     left_out = 0
     for n in options.sizes:

@@ -32,7 +32,7 @@ def kernel_components(
     ndarray of int, shape (n,)
     """
     reference = 0.0 if log_weights is None else float(np.max(log_weights))
-    tiles = key_tiles(points, log_weights, reference, np.empty((len(points), 0)))
+    tiles = key_tiles(points, log_weights, reference)
     least = (np.asarray(log_mass, dtype=float)[tiles.order] - reference) * LOG2_E - CUT
     parent = np.arange(len(points))
     _join_seen(tiles, beta * LOG2_E, least, parent)

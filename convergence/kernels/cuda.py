@@ -10,7 +10,8 @@ CuPy is imported when a sum is asked for.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..backend import array_module, resolve_device
 from ..errors import InvalidInputError
 from .blocks import gaussian_sums_blocks
 from .gaussian_sums import _base_two, _in_tiles
-from .inputs import Inputs, _values, checked_inputs
+from .inputs import Inputs, checked_inputs, checked_values
 from .plan import Lists, pruning_lists
 from .tiles import LEAF_SIZE, LOG2_E, Tiles
 
@@ -111,7 +112,7 @@ class DeviceSums:
             Both float64.
         """
         xp = self._xp
-        values, centers = _values(xp, values, centers, self._n_queries, self._n_keys)
+        values, centers = checked_values(xp, values, centers, self._n_queries, self._n_keys)
         log_mass = xp.empty((self._n_queries,), dtype=xp.float64)
         means = xp.empty(centers.shape, dtype=xp.float64)
         if self._n_queries == 0:
@@ -192,14 +193,28 @@ def gaussian_sums_cuda(
     mean of :math:`|V_{jk} - V^0_{ik}|`; differences carry :math:`2^{-24}` of the spread of
     the values in the tile's reach, and may be as large as 3e38.
     """
+    return device_sums(queries, keys, beta, log_weights, exclude=exclude, dtype=dtype)(
+        values, centers
+    )
+
+
+def device_sums(
+    queries: Any,
+    keys: Any,
+    beta: float,
+    log_weights: Any | None = None,
+    *,
+    exclude: Any | None = None,
+    dtype: Any = "float64",
+) -> Callable[..., tuple[Any, Any]]:
+    """`DeviceSums`, or above 16 dimensions the block engine with the same arguments."""
     resolve_device("cuda")
     shape = np.shape(keys)
     if len(shape) == 2 and shape[1] > MAX_DIMENSION:
         _real_type(dtype)
-        arrays = (queries, keys, beta, log_weights, values, centers)
-        return gaussian_sums_blocks(*arrays, exclude=exclude, xp=array_module("cuda"))
-    sums = DeviceSums(queries, keys, beta, log_weights, exclude=exclude, dtype=dtype)
-    return sums(values, centers)
+        points = (queries, keys, beta, log_weights)
+        return partial(gaussian_sums_blocks, *points, exclude=exclude, xp=array_module("cuda"))
+    return DeviceSums(queries, keys, beta, log_weights, exclude=exclude, dtype=dtype)
 
 
 def merged(xp: Any, top: Any, mass: Any, moments: Any) -> tuple[Any, Any]:

@@ -7,12 +7,13 @@ the innermost loops and give the same numbers up to rounding.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..backend import array_module, current_device
-from .inputs import Inputs, checked_inputs
+from .inputs import Inputs, checked_inputs, checked_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -111,18 +112,88 @@ def gaussian_sums(
     return result.log_mass, result.means
 
 
+def repeated_sums(
+    queries: Any,
+    keys: Any,
+    beta: float,
+    log_weights: Any | None = None,
+    *,
+    exclude: Any | None = None,
+) -> Callable[..., tuple[Any, Any]]:
+    """Gaussian sums over the same points for value columns that change: sorted once.
+
+    Parameters
+    ----------
+    queries, keys, beta, log_weights, exclude
+        As in `gaussian_sums`.
+
+    Returns
+    -------
+    callable
+        ``(values, centers) -> (log_mass, means)`` as in `gaussian_sums`; on a CUDA device points
+        and results are CuPy arrays that stay there.
+
+    Raises
+    ------
+    InvalidInputError
+        As `gaussian_sums`.
+    """
+    if current_device() == "cuda":
+        from .cuda import device_sums
+
+        return device_sums(queries, keys, beta, log_weights, exclude=exclude)
+    return _HostSums(checked_inputs(np, queries, keys, beta, log_weights, None, None, exclude))
+
+
+class _HostSums:
+    """Checked points with what the chosen path wants to know of them."""
+
+    def __init__(self, data: Inputs, path: str | None = None, leaf_size: int | None = None) -> None:
+        from . import cpu, tiles
+
+        n_queries, n_keys = data.queries.shape[0], data.keys.shape[0]
+        if path is None:
+            few = n_queries <= _FEW_QUERIES or n_queries * n_keys <= _FEW_PAIRS
+            path = "streamed" if few else "tiled"
+        self._data, self._tiles = data, None
+        order = excluded = np.full(n_queries, -1)
+        if path == "tiled" and n_queries:
+            self._tiles, order, excluded = _in_tiles(data, leaf_size or tiles.LEAF_SIZE)
+        elif data.exclude is not None:
+            excluded = _plain(data.exclude)
+        self._task = cpu.Task(
+            _plain(data.queries), _plain(data.centers), order, excluded, _base_two(data.beta)
+        )
+
+    def __call__(
+        self, values: ArrayLike | None = None, centers: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n_queries, n_keys = self._data.queries.shape[0], self._data.keys.shape[0]
+        return self.evaluate(*checked_values(np, values, centers, n_queries, n_keys))[:2]
+
+    def evaluate(self, values: np.ndarray, centers: np.ndarray) -> FusedSums:
+        """The sums of checked value columns and centres."""
+        from . import cpu, tiles
+
+        data, task = self._data, self._task._replace(centers=_plain(centers))
+        log_mass, means = np.empty(len(task.queries)), np.empty(centers.shape)
+        if not len(log_mass):
+            return FusedSums(log_mass, means, 0)
+        if self._tiles is not None:
+            sorted_keys = tiles.with_values(self._tiles, values)
+            pairs = cpu.sum_tiled(sorted_keys, task, data.reference, log_mass, means)
+            return FusedSums(log_mass, means, pairs)
+        n_keys = data.keys.shape[0]
+        chunk = max(_SMALLEST_CHUNK, -(-n_keys // _MOST_CHUNKS))
+        log_weights = np.empty(0) if data.log_weights is None else _plain(data.log_weights)
+        keys = _plain(data.keys), log_weights, data.reference, _plain(values)
+        cpu.sum_streamed(*keys, task, chunk, log_mass, means)
+        return FusedSums(log_mass, means, len(log_mass) * n_keys)
+
+
 def fused_sums(data: Inputs, *, path: str | None = None, leaf_size: int | None = None) -> FusedSums:
     """Evaluate checked inputs on the path "streamed" or "tiled", by default the cheaper one."""
-    n_queries, n_keys = data.queries.shape[0], data.keys.shape[0]
-    if path is None:
-        few = n_queries <= _FEW_QUERIES or n_queries * n_keys <= _FEW_PAIRS
-        path = "streamed" if few else "tiled"
-    log_mass = np.empty(n_queries)
-    means = np.empty((n_queries, data.values.shape[1]))
-    if n_queries == 0:
-        return FusedSums(log_mass, means, 0)
-    run = {"streamed": _streamed, "tiled": _tiled}[path]
-    return FusedSums(log_mass, means, run(data, leaf_size, log_mass, means))
+    return _HostSums(data, path, leaf_size).evaluate(data.values, data.centers)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
@@ -136,37 +207,12 @@ def _base_two(beta: float) -> float:
     return min(beta * LOG2_E, float(np.finfo(np.float64).max))
 
 
-def _streamed(data: Inputs, _: int | None, log_mass: np.ndarray, means: np.ndarray) -> int:
-    from . import cpu
-
-    n_queries, n_keys = data.queries.shape[0], data.keys.shape[0]
-    excluded = np.full(n_queries, -1) if data.exclude is None else _plain(data.exclude)
-    task = cpu.Task(
-        _plain(data.queries), _plain(data.centers), excluded, excluded, _base_two(data.beta)
-    )
-    log_weights = np.empty(0) if data.log_weights is None else _plain(data.log_weights)
-    chunk = max(_SMALLEST_CHUNK, -(-n_keys // _MOST_CHUNKS))
-    cpu.sum_streamed(
-        _plain(data.keys),
-        log_weights,
-        data.reference,
-        _plain(data.values),
-        task,
-        chunk,
-        log_mass,
-        means,
-    )
-    return n_queries * n_keys
-
-
 def _in_tiles(data: Inputs, leaf_size: int) -> tuple[Tiles, np.ndarray, np.ndarray]:
     """Sorted keys, the queries in tile order and the sorted position of each row's excluded key."""
     from . import tiles
 
     queries, keys = _plain(data.queries), _plain(data.keys)
-    sorted_keys = tiles.key_tiles(
-        keys, data.log_weights, data.reference, _plain(data.values), leaf_size
-    )
+    sorted_keys = tiles.key_tiles(keys, data.log_weights, data.reference, leaf_size)
     same = queries.shape == keys.shape and np.array_equal(queries, keys)
     order = sorted_keys.order if same else tiles.query_order(queries, leaf_size)
     if data.exclude is None:
@@ -175,12 +221,3 @@ def _in_tiles(data: Inputs, leaf_size: int) -> tuple[Tiles, np.ndarray, np.ndarr
     position[sorted_keys.order] = np.arange(keys.shape[0])
     position[-1] = -1  # where an exclude of -1 reads
     return sorted_keys, order, position[data.exclude]
-
-
-def _tiled(data: Inputs, leaf_size: int | None, log_mass: np.ndarray, means: np.ndarray) -> int:
-    from . import cpu, tiles
-
-    sorted_keys, order, excluded = _in_tiles(data, leaf_size or tiles.LEAF_SIZE)
-    queries, centers = _plain(data.queries), _plain(data.centers)
-    task = cpu.Task(queries, centers, order, excluded, _base_two(data.beta))
-    return cpu.sum_tiled(sorted_keys, task, data.reference, log_mass, means)

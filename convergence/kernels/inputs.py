@@ -84,7 +84,7 @@ def checked_inputs(
     if n_keys == 0:
         raise InvalidInputError("there are no keys to sum over: pass at least one")
     log_weights, reference = _log_weights(xp, log_weights, n_keys)
-    values, centers = _values(xp, values, centers, n_queries, n_keys)
+    values, centers = checked_values(xp, values, centers, n_queries, n_keys)
     return Inputs(
         queries,
         keys,
@@ -154,7 +154,7 @@ def _log_weights(xp: Any, log_weights: Any | None, n_keys: int) -> tuple[Any | N
     return weights, largest if largest > -float("inf") else 0.0
 
 
-def _values(
+def checked_values(
     xp: Any, values: Any | None, centers: Any | None, n_queries: int, n_keys: int
 ) -> tuple[Any, Any]:
     if values is None:

@@ -48,10 +48,12 @@ def key_tiles(
     keys: np.ndarray,
     log_weights: np.ndarray | None,
     reference: float,
-    values: np.ndarray,
     leaf_size: int = LEAF_SIZE,
 ) -> Tiles:
-    """Sort keys of shape (n, D) into tiles; log-weights are taken relative to `reference`."""
+    """Sort keys of shape (n, D) into tiles; log-weights are taken relative to `reference`.
+
+    The tiles have no value columns yet; see `with_values`.
+    """
     n_keys, dimension = keys.shape
     order, (first_leaf, _, child, _) = _sorted(keys, leaf_size)
     n_nodes = first_leaf.shape[0]
@@ -59,7 +61,7 @@ def key_tiles(
         order,
         np.empty((dimension, n_keys)),
         np.zeros(n_keys),
-        np.empty((values.shape[1], n_keys)),
+        np.empty((0, n_keys)),
         np.empty((n_nodes, dimension)),
         np.empty((n_nodes, dimension)),
         np.empty(n_nodes),
@@ -70,9 +72,14 @@ def key_tiles(
     if log_weights is not None:
         np.multiply(log_weights[order] - reference, LOG2_E, out=tiles.log2_weights)
     cuts = np.linspace(0, n_nodes, min(_SHARES, n_nodes) + 1).astype(int)
-    in_shares(lambda i: _fill_leaves(tiles, keys, values, cuts[i], cuts[i + 1]), len(cuts) - 1)
+    in_shares(lambda i: _fill_leaves(tiles, keys, cuts[i], cuts[i + 1]), len(cuts) - 1)
     _fill_inner_nodes(tiles)
     return tiles
+
+
+def with_values(tiles: Tiles, values: np.ndarray) -> Tiles:
+    """The same tiles with value columns, given as an array (n, n_values) in the keys' order."""
+    return tiles._replace(values=np.ascontiguousarray(values.T[:, tiles.order]))
 
 
 def query_order(queries: np.ndarray, leaf_size: int = LEAF_SIZE) -> np.ndarray:
@@ -201,8 +208,8 @@ def _select(column, order, middle):
 
 
 @njit(cache=True, nogil=True)
-def _fill_leaves(tiles, keys, values, first, last):
-    """Copy keys and values into tile order; box and total weight of the leaves among some nodes."""
+def _fill_leaves(tiles, keys, first, last):
+    """Copy keys into tile order; box and total weight of the leaves among some nodes."""
     n_keys, dimension = keys.shape
     for node in range(first, last):
         if tiles.child[node] < 0:
@@ -215,9 +222,6 @@ def _fill_leaves(tiles, keys, values, first, last):
                     tiles.points[d, j] = x
                     low, high = min(low, x), max(high, x)
                 tiles.low[node, d], tiles.high[node, d] = low, high
-            for k in range(values.shape[1]):
-                for j in range(start, stop):
-                    tiles.values[k, j] = values[tiles.order[j], k]
             mass = -np.inf
             for j in range(start, stop):
                 mass = _log2_sum(mass, tiles.log2_weights[j])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ..backend import array_module, current_device, use_device
 from ..errors import DisconnectedError, InvalidInputError
-from ..kernels import gaussian_sums
+from ..kernels import repeated_sums
 from ..scores import Distance
 from .generator import refuse_empty_rows
 
@@ -39,7 +43,10 @@ class Component:
 class MarkovOperator(LinearOperator):
     """P = Σ_m diag(share_m) P_m, a mixture of row-normalised Gaussian kernels; O(N) memory.
 
-    A `scipy.sparse.linalg.LinearOperator`: `P @ f`, `P.T @ w`, also with several columns.
+    A `scipy.sparse.linalg.LinearOperator`: `P @ f`, `P.T @ w`, also with several columns. Points
+    are sorted once and stay on the device that is current when the operator is made; functions
+    come back as NumPy arrays where they were NumPy arrays, and as CuPy arrays where they were
+    those. `on_device` is the same operator for `cupyx.scipy.sparse.linalg`.
 
     Parameters
     ----------
@@ -67,6 +74,7 @@ class MarkovOperator(LinearOperator):
             raise InvalidInputError(f"components of one operator must agree in shape, not {shapes}")
         self.components_ = tuple(components)
         self.beta = float(beta)
+        self.device = current_device()
         self.self_loops = self_loops
         super().__init__(dtype=float, shape=shapes.pop())  # type: ignore[call-arg]
         if not self_loops and not self.square:
@@ -78,6 +86,8 @@ class MarkovOperator(LinearOperator):
         cls, points: np.ndarray, score: Distance, beta: float, *, self_loops: bool
     ) -> MarkovOperator:
         """The operator of a score on a sample: queries and keys are the sample's points."""
+        if _is_cupy(points):
+            points = array_module("cuda").asnumpy(points)
         points = np.asarray(points, dtype=float)
         component = Component(
             score.queries(points, beta), score.keys(points), score.log_weights(points)
@@ -89,7 +99,7 @@ class MarkovOperator(LinearOperator):
             return
         total = np.zeros(self.shape[0])
         for component in self.components_:
-            share = 1.0 if component.share is None else np.asarray(component.share, dtype=float)
+            share = 1.0 if component.share is None else self.on_host(component.share)
             if np.any(share < 0) or np.shape(share) not in ((), (self.shape[0],)):
                 raise InvalidInputError("shares must be non-negative, one number a query")
             total = total + share
@@ -109,12 +119,66 @@ class MarkovOperator(LinearOperator):
         """
         only = self.components_[0]
         return len(self.components_) == 1 and (
-            only.queries is only.keys or np.array_equal(only.queries, only.keys)
+            only.queries is only.keys
+            or np.array_equal(self.on_host(only.queries), self.on_host(only.keys))
         )
 
     @property
+    def linalg(self) -> ModuleType:
+        """`scipy.sparse.linalg`, or on a CUDA device `cupyx.scipy.sparse.linalg`."""
+        return import_module(("cupyx." if self.device == "cuda" else "") + "scipy.sparse.linalg")
+
+    @property
+    def on_device(self) -> Any:
+        """The operator as a `cupyx.scipy.sparse.linalg.LinearOperator`, for CuPy arrays.
+
+        Raises
+        ------
+        InvalidInputError
+            When the operator was not made on a CUDA device.
+        """
+        if self.device != "cuda":
+            raise InvalidInputError(
+                "this operator lives on the CPU: make it inside `with use_device('cuda')`"
+            )
+        return self.linalg.LinearOperator(
+            self.shape,
+            matvec=self._matvec,
+            rmatvec=self._rmatvec,
+            matmat=self._matmat,
+            rmatmat=self._rmatmat,
+            dtype=np.dtype(float),
+        )
+
+    def on_host(self, array: Any) -> np.ndarray:
+        """The array as a NumPy array."""
+        return array_module(self.device).asnumpy(array) if _is_cupy(array) else np.asarray(array)
+
+    def _like(self, result: Any, argument: Any) -> Any:
+        """The result as the kind of array that the argument was."""
+        return result if _is_cupy(argument) else self.on_host(result)
+
+    @cached_property
     def _exclude(self) -> np.ndarray | None:
         return None if self.self_loops else np.arange(self.shape[0])
+
+    @cached_property
+    def _forward(self) -> list[Callable[..., tuple[Any, Any]]]:
+        """The sums of each component over its keys."""
+        with use_device(self.device):
+            return [
+                repeated_sums(c.queries, c.keys, self.beta, c.log_weights, exclude=self._exclude)
+                for c in self.components_
+            ]
+
+    @cached_property
+    def _backward(self) -> list[Callable[..., tuple[Any, Any]]]:
+        """The sums of each component over its queries, every row weighted by 1/mass."""
+        with use_device(self.device):
+            return [
+                repeated_sums(c.keys, c.queries, self.beta, -log_mass, exclude=self._exclude)
+                for c, log_mass in zip(self.components_, self.log_degrees.T, strict=True)
+            ]
 
     @cached_property
     def log_degrees(self) -> np.ndarray:
@@ -125,13 +189,9 @@ class MarkovOperator(LinearOperator):
         NoMassError
             When a row has no key left.
         """
-        columns = []
-        for c in self.components_:
-            log_mass, _ = gaussian_sums(
-                c.queries, c.keys, self.beta, c.log_weights, exclude=self._exclude
-            )
+        columns = [self.on_host(sums()[0]) for sums in self._forward]
+        for log_mass in columns:
             refuse_empty_rows(log_mass > -np.inf, self.beta)
-            columns.append(log_mass)
         return np.stack(columns, axis=1)
 
     def differences(self, values: np.ndarray, centers: np.ndarray) -> np.ndarray:
@@ -146,50 +206,47 @@ class MarkovOperator(LinearOperator):
         -------
         ndarray, shape (n_queries, n_columns)
         """
-        total = np.zeros(centers.shape)
-        for c in self.components_:
-            _, means = gaussian_sums(
-                c.queries, c.keys, self.beta, c.log_weights, values, centers, exclude=self._exclude
-            )
-            total += means if c.share is None else np.asarray(c.share)[:, None] * means
-        return total
+        xp = array_module(self.device)
+        total = xp.zeros(centers.shape)
+        for c, sums in zip(self.components_, self._forward, strict=True):
+            _, means = sums(values, centers)
+            total += means if c.share is None else xp.asarray(c.share)[:, None] * means
+        return self._like(total, values)
 
-    def _matmat(self, values: np.ndarray) -> np.ndarray:
-        if np.iscomplexobj(values):
+    def _matmat(self, values: Any) -> Any:
+        xp = array_module(self.device)
+        if values.dtype.kind == "c":
             return self._matmat(values.real) + 1j * self._matmat(values.imag)
-        values = np.asarray(values, dtype=float)
+        columns = xp.asarray(values, dtype=float)
         # centred at the row's own value, or at the mean: constants are then kept exactly
-        centers = values if self.square else np.tile(values.mean(axis=0), (self.shape[0], 1))
-        return centers + self.differences(values, centers)
+        centers = columns if self.square else xp.tile(columns.mean(axis=0), (self.shape[0], 1))
+        return self._like(centers + self.differences(columns, centers), values)
 
-    def _rmatmat(self, weights: np.ndarray) -> np.ndarray:
+    def _rmatmat(self, weights: Any) -> Any:
         """Pᵀw: the same kernel with queries and keys exchanged, rows weighted by 1/mass."""
-        if np.iscomplexobj(weights):
+        xp = array_module(self.device)
+        if weights.dtype.kind == "c":
             return self._rmatmat(weights.real) + 1j * self._rmatmat(weights.imag)
-        weights = np.asarray(weights, dtype=float)
-        total = np.zeros((self.shape[1], weights.shape[1]))
-        for m, c in enumerate(self.components_):
-            shared = weights if c.share is None else np.asarray(c.share)[:, None] * weights
-            log_mass, means = gaussian_sums(
-                c.keys, c.queries, self.beta, -self.log_degrees[:, m], shared, exclude=self._exclude
-            )
-            own = 0.0 if c.log_weights is None else np.asarray(c.log_weights, dtype=float)
-            total += np.exp(log_mass + own)[:, None] * means
-        return total
+        columns = xp.asarray(weights, dtype=float)
+        total = xp.zeros((self.shape[1], columns.shape[1]))
+        for c, sums in zip(self.components_, self._backward, strict=True):
+            shared = columns if c.share is None else xp.asarray(c.share)[:, None] * columns
+            log_mass, means = sums(shared)
+            own = 0.0 if c.log_weights is None else xp.asarray(c.log_weights, dtype=float)
+            total += xp.exp(log_mass + own)[:, None] * means
+        return self._like(total, weights)
 
-    def _matvec(self, values: np.ndarray) -> np.ndarray:
-        return self._matmat(np.reshape(values, (-1, 1)))[:, 0]
+    def _matvec(self, values: Any) -> Any:
+        return self._matmat(values.reshape(-1, 1))[:, 0]
 
-    def _rmatvec(self, weights: np.ndarray) -> np.ndarray:
-        return self._rmatmat(np.reshape(weights, (-1, 1)))[:, 0]
+    def _rmatvec(self, weights: Any) -> Any:
+        return self._rmatmat(weights.reshape(-1, 1))[:, 0]
 
     def generator(self, values: np.ndarray, hbar: float = 1.0) -> np.ndarray:
         """𝒞f = 4ħβ (f - P f) at the sample, shape of `values`: (n,) or (n, n_columns)."""
         self._need_square("the generator")
-        columns = np.reshape(np.asarray(values, dtype=float), (self.shape[0], -1))
-        return (-4 * hbar * self.beta * self.differences(columns, columns)).reshape(
-            np.shape(values)
-        )
+        columns = values.reshape(self.shape[0], -1)
+        return (-4 * hbar * self.beta * self.differences(columns, columns)).reshape(values.shape)
 
     def carre_du_champ(self, f: np.ndarray, g: np.ndarray, hbar: float = 1.0) -> np.ndarray:
         """Γ(f, g) = 2ħβ Σ_j P_ij (f_j - f_i)(g_j - g_i), shape (n,).
@@ -197,7 +254,8 @@ class MarkovOperator(LinearOperator):
         As P[fg - f_i g_i] - f_i P[g - g_i] - g_i P[f - f_i], each centred inside the sum.
         """
         self._need_square("Γ")
-        columns = np.stack([f * g, f, g], axis=1)
+        xp = array_module(self.device) if _is_cupy(f) else np
+        columns = xp.stack([f * g, f, g], axis=1)
         product, first, second = self.differences(columns, columns).T
         return 2 * hbar * self.beta * (product - f * second - g * first)
 
@@ -228,7 +286,9 @@ class MarkovOperator(LinearOperator):
                 "components are defined for one symmetric kernel: queries equal to keys"
             )
         only = self.components_[0]
-        return kernel_components(only.keys, self.beta, only.log_weights, self.log_degrees[:, 0])
+        weights = None if only.log_weights is None else self.on_host(only.log_weights)
+        keys, log_mass = self.on_host(only.keys), self.log_degrees[:, 0]
+        return kernel_components(keys, self.beta, weights, log_mass)
 
     def refuse_disconnected(self, what: str) -> None:
         """Raise DisconnectedError where more than one component would make `what` ambiguous."""
@@ -259,3 +319,7 @@ class MarkovOperator(LinearOperator):
     def _need_square(self, what: str) -> None:
         if not self.square:
             raise InvalidInputError(f"{what} needs the queries to be the keys' points")
+
+
+def _is_cupy(array: Any) -> bool:
+    return hasattr(array, "__cuda_array_interface__")

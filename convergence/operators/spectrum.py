@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
+from ..backend import array_module
 from ..errors import InvalidInputError, SpectrumError
 from .markov import MarkovOperator
 
@@ -75,7 +76,7 @@ def stationary(operator: MarkovOperator, seed: int = 0) -> Stationary:
     else:
         start = np.random.default_rng(seed).random(operator.shape[0])
         _, vectors = _arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
-        law, method = np.real(vectors[:, 0] / np.sum(vectors[:, 0])), "eigs"
+        law, method = np.real(vectors[:, 0] / np.sum(vectors[:, 0])), "scipy.sparse.linalg.eigs"
         if np.min(law) < -1e-12 * np.max(law):
             raise SpectrumError("the solver found no positive stationary law")
         law = np.maximum(law, 0)
@@ -89,7 +90,8 @@ def reversible_law(operator: MarkovOperator) -> np.ndarray:
     if not operator.reversible:
         raise InvalidInputError("the closed form needs one symmetric kernel")
     log_weights = operator.components_[0].log_weights
-    log_law = operator.log_degrees[:, 0] + (0.0 if log_weights is None else log_weights)
+    own = 0.0 if log_weights is None else operator.on_host(log_weights)
+    log_law = operator.log_degrees[:, 0] + own
     law = np.exp(log_law - np.max(log_law))
     return law / np.sum(law)
 
@@ -128,10 +130,10 @@ def eigenpairs(
     start = np.random.default_rng(seed).standard_normal(n)
     if operator.reversible:
         operator.refuse_disconnected("the spectrum's ground state")
-        law, solver = reversible_law(operator), "eigsh"
+        law, solver = reversible_law(operator), f"{operator.linalg.__name__}.eigsh"
         vectors = _lanczos(operator, law, k, start, tolerance)
     else:
-        law, solver = np.full(n, 1 / n), "eigs"
+        law, solver = np.full(n, 1 / n), "scipy.sparse.linalg.eigs"
         vectors = _arnoldi(operator, k, start, tolerance)[1]
     largest = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None], axis=0)
     vectors = vectors / (largest / np.abs(largest))
@@ -174,15 +176,19 @@ def _lanczos(
     operator: MarkovOperator, law: np.ndarray, k: int, start: np.ndarray, tolerance: float
 ) -> np.ndarray:
     """Right eigenvectors of P for its k largest eigenvalues, by way of the symmetric S."""
-    root = np.sqrt(law)
-    symmetric = LinearOperator(
-        operator.shape, matvec=lambda v: root * (operator @ (np.ravel(v) / root)), dtype=float
+    xp, linalg = array_module(operator.device), operator.linalg
+    root = xp.asarray(np.sqrt(law))
+    symmetric = linalg.LinearOperator(
+        operator.shape, matvec=lambda v: root * operator._matvec(v.ravel() / root), dtype=law.dtype
     )
     try:
-        values, vectors = eigsh(symmetric, k, which="LA", v0=start, tol=tolerance)
+        values, vectors = linalg.eigsh(
+            symmetric, k, which="LA", v0=xp.asarray(start), tol=tolerance
+        )
     except ArpackError as error:
         raise SpectrumError(f"eigsh did not converge: {error}") from error
-    return (vectors / root[:, None])[:, np.argsort(-values)]
+    ordered = (vectors / root[:, None])[:, xp.argsort(-values)]
+    return ordered if xp is np else xp.asnumpy(ordered)
 
 
 def _arnoldi(

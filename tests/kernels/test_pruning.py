@@ -8,7 +8,7 @@ from convergence.kernels import gaussian_sums_blocks
 from convergence.kernels.gaussian_sums import fused_sums
 from convergence.kernels.inputs import checked_inputs
 from convergence.kernels.pairs import exp2
-from convergence.kernels.tiles import LOG2_E, key_tiles
+from convergence.kernels.tiles import LOG2_E, key_tiles, with_values
 
 
 def tiled(queries, keys, beta, c=None, values=None, exclude=None, leaf_size=32, path="tiled"):
@@ -116,7 +116,7 @@ def test_tiles_hold_every_key_once_inside_their_boxes(leaf_size, n_keys):
     rng = np.random.default_rng(n_keys)
     keys, c = rng.normal(size=(n_keys, 3)), 100 * rng.normal(size=n_keys)
     keys[n_keys // 2 :] = keys[n_keys // 2]  # many duplicates
-    tiles = key_tiles(keys, c, c.max(), c[:, None], leaf_size)
+    tiles = with_values(key_tiles(keys, c, c.max(), leaf_size), c[:, None])
     np.testing.assert_array_equal(np.sort(tiles.order), np.arange(n_keys))
     np.testing.assert_array_equal(tiles.points, keys[tiles.order].T)
     np.testing.assert_array_equal(tiles.values[0], c[tiles.order])

@@ -134,7 +134,7 @@ def test_reversibility(name):
 def test_stationary_law_of_a_directed_operator(name):
     operator = operators()[name]
     found = stationary(operator)
-    assert found.method == "eigs"
+    assert found.method == "scipy.sparse.linalg.eigs"
     assert found.residual < 1e-11
     matrix = dense(operator)
     values, vectors = np.linalg.eig(matrix.T)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import linalg
 
 from convergence import backend
 from convergence.kernels.cuda import SOURCE, _kernel
@@ -153,3 +154,21 @@ def device(request, library, install):
     device = install(library)
     device.reverse = request.param
     return device
+
+
+@pytest.fixture
+def cupyx(monkeypatch):
+    """SciPy's operators and solvers where CuPy's would be; counts the solvers' calls."""
+    calls = []
+
+    def eigsh(*arguments, **options):
+        calls.append(options)
+        return linalg.eigsh(*arguments, **options)
+
+    name = "cupyx.scipy.sparse.linalg"
+    module = types.ModuleType(name)
+    module.LinearOperator, module.eigsh, module.calls = linalg.LinearOperator, eigsh, calls
+    for part in ("cupyx", "cupyx.scipy", "cupyx.scipy.sparse"):
+        monkeypatch.setitem(sys.modules, part, types.ModuleType(part))
+    monkeypatch.setitem(sys.modules, name, module)
+    return module

@@ -15,7 +15,7 @@ def lists_and_loss(queries, keys, beta, c=None, exclude=None, counted=True, leaf
 
     With `counted` false the lists are made as if no key were excluded.
     """
-    tiles = key_tiles(keys, c, 0.0, np.empty((len(keys), 0)), leaf)
+    tiles = key_tiles(keys, c, 0.0, leaf)
     order = query_order(queries, leaf)
     sorted_queries = queries[order].T.copy()
     position = np.append(np.argsort(tiles.order), -1)
@@ -108,7 +108,7 @@ def test_equally_near_keys_survive_the_rounding_of_their_bounds():
     for dimension in (1, 2, 3, 5):
         near = rng.uniform(0.5, 1.0, size=(1, dimension))
         keys = np.vstack([near, -near, 5.0 + rng.random((50, dimension))])
-        tiles = key_tiles(keys, None, 0.0, np.empty((52, 0)), 1)
+        tiles = key_tiles(keys, None, 0.0, 1)
         lists = pruning_lists(tiles, np.zeros((dimension, 1)), np.array([-1]), 1e18, LEAF)
         listed = [j for first, last in lists.runs for j in tiles.order[first:last]]
         assert {0, 1} <= set(listed)
