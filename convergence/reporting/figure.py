@@ -64,7 +64,7 @@ def study_figure(run: Run) -> Figure:
             _error_panel(ax, run, claims)
             ax.set_title(f"$d = {dim}$", loc="left")
             if column == 0:
-                ax.set_ylabel(r"RMSE of $\hat{\mathcal{C}}_\beta f$ against $\mathcal{C}f$")
+                ax.set_ylabel("error against the limit, r.m.s.")
     _bias_panel(figure.add_subplot(lower[0]), run)
     _law_panel(figure.add_subplot(lower[1]), run)
     handles = [Line2D([], [], label=c.id, ls="none", **_style(run, c)) for c in run.study.claims]
@@ -164,7 +164,7 @@ def _bias_panel(ax: Axes, run: Run) -> None:
                 ls="none", elinewidth=0.8, **style,
             )  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel=r"$\beta$")
-    ax.set_ylabel(r"bias of $\hat{\mathcal{C}}_\beta f$, r.m.s.")
+    ax.set_ylabel("bias, r.m.s.")
     ax.set_title("bias, measured and exact", loc="left")
     orders = {claim.bias_order for claim in run.study.claims} - {None}
     if len(orders) == 1:
@@ -226,14 +226,18 @@ def _law_panel(ax: Axes, run: Run) -> None:
     )  # fmt: skip
 
 
-def write_figure(run: Run, folder: Path) -> None:
-    """figure.pdf and figure.png of a run in a folder."""
+def write_figures(run: Run, folder: Path) -> None:
+    """figure.pdf and figure.png of a run, and the study's own figures beside them."""
+    drawings = {"figure": study_figure, **run.study.figures}
     with plt.rc_context(STYLE):
-        figure = study_figure(run)
-        for kind, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+        for name, draw in drawings.items():
+            figure = draw(run)
+            for kind, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
 
-            def save(path: Path, kind: str = kind, metadata: Any = metadata) -> None:
-                figure.savefig(path, format=kind, metadata=metadata)
+                def save(
+                    path: Path, figure: Figure = figure, kind: str = kind, metadata: Any = metadata
+                ) -> None:
+                    figure.savefig(path, format=kind, metadata=metadata)
 
-            write_whole(folder / f"figure.{kind}", save)
-        plt.close(figure)
+                write_whole(folder / f"{name}.{kind}", save)
+            plt.close(figure)

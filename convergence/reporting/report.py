@@ -22,7 +22,7 @@ from ..running import (
     write_whole,
 )
 from ..verification import Verdict
-from .figure import write_figure
+from .figure import write_figures
 from .summary import Summary, summarise
 from .tables import latex_table, markdown_table
 
@@ -34,7 +34,7 @@ def publish(run: Run, path: Path, folder: Path) -> list[Summary]:
 
 
 def write_report(run: Run, folder: Path) -> list[Summary]:
-    """verdicts.csv, table.tex, table.md, figure.pdf and figure.png of a run."""
+    """verdicts.csv, table.tex, table.md and the figures of a run."""
     verdicts = run.verdicts()
     write_verdicts(verdicts, folder)
     summaries = summarise(run, verdicts)
@@ -42,7 +42,7 @@ def write_report(run: Run, folder: Path) -> list[Summary]:
         folder / "table.tex", lambda p: p.write_text(latex_table(run.study.title, summaries))
     )
     write_whole(folder / "table.md", lambda p: p.write_text(markdown_table(summaries)))
-    write_figure(run, folder)
+    write_figures(run, folder)
     return summaries
 
 

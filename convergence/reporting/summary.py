@@ -28,6 +28,7 @@ class Summary:
     mean: str
     variance: str
     deviation: str
+    residual: str
     faults: str
     detectable: str
     outcome: Outcome
@@ -51,20 +52,24 @@ def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
     order = max(of("bias", "order"), key=lambda v: abs(v.measured - v.predicted), default=None)
     slope = _worst(of("joint", "slope"))
     mean, variance = _worst(of("sampling", "mean")), _worst(of("sampling", "variance"))
+    residuals = of("identity", "residual")
     curve = [abs(v.measured - 1) for v in of("joint", "RMSE")]
     faults = [v for v in verdicts if v.check == "faults"]
     rejected = sum(v.outcome == Outcome.PASS for v in faults)
     schedule = run.schedule(claim)
     return Summary(
         id=claim.id,
-        statement=claim.statement,
-        largest_n=max((s.n for s in (*schedule.joint, *schedule.sampling)), default=0),
+        statement=claim.statement + (f"; refuted: {claim.refutes}" if claim.refutes else ""),
+        largest_n=max(
+            (s.n for s in (*schedule.joint, *schedule.sampling, *schedule.identity)), default=0
+        ),
         order=with_uncertainty(order.measured, order.high - order.measured) if order else "-",
         slope=_measured(slope),
         predicted_slope=f"{slope.predicted:.4f}" if slope else "-",
         mean=_measured(mean),
         variance=_measured(variance),
         deviation=percent(max(curve, default=np.nan)),
+        residual=f"{max(v.measured for v in residuals):.1e}" if residuals else "-",
         faults=f"{rejected}/{len(faults)}",
         detectable=percent(detectable_error(claim, schedule.sampling, run.level)),
         outcome=overall(verdicts),

@@ -20,6 +20,7 @@ _COLUMNS = {
     "mean": "mean",
     "variance": "variance",
     "deviation": "off curve",
+    "residual": "residual",
     "faults": "faults",
     "detectable": "sees",
     "outcome": "verdict",
@@ -31,16 +32,17 @@ def _frame(summaries: list[Summary]) -> pd.DataFrame:
         {"claim": s.statement, **{title: str(getattr(s, key)) for key, title in _COLUMNS.items()}}
         for s in summaries
     ]
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    return frame.loc[:, (frame != "-").any()]  # without what no claim of the study has
 
 
 CAPTION = (
     "Order: of the bias in $1/\\beta$. Slope: of the error in $N$ along $\\beta(N)$, beside that "
     "of the predicted curve. Mean and variance: of the standardised errors. Off curve: largest "
-    "relative distance of the measured error from the parameter-free prediction. Faults: wrong "
-    "references rejected. Sees: smallest relative error of the operator rejected with "
-    "probability 0.99. Of several test functions the one that fits worst is shown; brackets hold "
-    "one standard error in units of the last digits."
+    "relative distance of the measured error from the parameter-free prediction. Residual: "
+    "largest of an exact identity. Faults: wrong references rejected. Sees: smallest relative "
+    "error of the operator rejected with probability 0.99. Of several test functions the one that "
+    "fits worst is shown; brackets hold one standard error in units of the last digits."
 )
 
 

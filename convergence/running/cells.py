@@ -61,6 +61,8 @@ def settings(schedule: Schedule, claim: Claim) -> list[tuple[str, Setting]]:
         pairs += [("sampling", setting) for setting in schedule.sampling]
     if "joint" in claim.checks:
         pairs += [("joint", setting) for setting in schedule.joint]
+    if "identity" in claim.checks:
+        pairs += [("identity", setting) for setting in schedule.identity]
     return pairs
 
 

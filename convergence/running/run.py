@@ -40,8 +40,8 @@ class Run:
         return claim.schedules[self.preset]
 
     def batches(self, claim: Claim) -> dict[str, list[Batch]]:
-        """The measured batches of a claim: "sampling" and "joint"."""
-        found: dict[str, list[Batch]] = {"sampling": [], "joint": []}
+        """The measured batches of a claim: "sampling", "joint" and "identity"."""
+        found: dict[str, list[Batch]] = {"sampling": [], "joint": [], "identity": []}
         for check, setting in settings(self.schedule(claim), claim):
             cells = (
                 Cell(self.name, claim.id, check, setting.n, setting.beta, replicate)

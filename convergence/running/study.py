@@ -5,14 +5,19 @@ from __future__ import annotations
 import sys
 import types
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import convergence
 
 from ..errors import ConvergenceError, StudyError
 from ..verification import Claim
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -23,10 +28,13 @@ class Study:
     ----------
     title : str
     claims : tuple of Claim
+    figures : mapping, optional
+        Further figures of the study by file name: a function of the `Run` that draws one.
     """
 
     title: str
     claims: tuple[Claim, ...]
+    figures: Mapping[str, Callable[[Any], Figure]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         repeated = [id for id, count in Counter(c.id for c in self.claims).items() if count > 1]

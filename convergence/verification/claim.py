@@ -47,11 +47,14 @@ class Schedule:
         For the sampling check (and the faults).
     joint : tuple of Setting
         Increasing N with β = β(N); for the joint check.
+    identity : tuple of Setting
+        For the identity check.
     """
 
     betas: tuple[float, ...] = ()
     sampling: tuple[Setting, ...] = ()
     joint: tuple[Setting, ...] = ()
+    identity: tuple[Setting, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,9 @@ class Claim:
     sampling_error : callable, optional
         (N, β) → (mean shift, standard deviation), each (targets, functions). None: replicate
         errors are used, and the scale of the errors is not tested.
+    sampling_shape : callable, optional
+        Where there is no `sampling_error`: (N, β) → standard deviation up to one factor a
+        function, for the predicted slope.
     effective_degree : callable, optional
         (N, β) → (targets,), the number of samples a kernel row sees.
     bias_order : float, optional
@@ -114,6 +120,12 @@ class Claim:
     slope_is_bound : bool
         True where theory gives "at least as fast" only.
     faults : tuple of Fault
+    tolerance : float
+        Of an exact identity: machine epsilon times a stated condition number.
+    wrong : tuple of str
+        Of an exact identity: those of `functions` that hold residuals of wrong identities.
+    refutes : str
+        A printed claim that a PASS refutes.
     configuration : str
         Everything the estimates depend on, in words; part of a cell's identity.
     checks : tuple of str
@@ -129,11 +141,15 @@ class Claim:
     limit: np.ndarray
     schedules: Mapping[str, Schedule]
     sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
+    sampling_shape: Callable[[int, float], np.ndarray] | None = None
     effective_degree: Callable[[int, float], np.ndarray] | None = None
     bias_order: float | None = 1.0
     slope: float | None = None
     slope_is_bound: bool = False
     faults: tuple[Fault, ...] = ()
+    tolerance: float = 0.0
+    wrong: tuple[str, ...] = ()
+    refutes: str = ""
     configuration: str = ""
     streamed: bool = False
     checks: tuple[str, ...] = field(default=("bias", "sampling", "joint", "faults"))

@@ -9,7 +9,7 @@ from scipy import stats
 
 from .claim import Batch, Claim, Fault, Setting
 from .sampling import unfit
-from .statistics import detectable, location_power, location_test
+from .statistics import detectable, location_power, location_test, replicate_location_test
 from .verdict import Outcome, Verdict
 
 
@@ -20,7 +20,7 @@ def faults_check(claim: Claim, batches: list[Batch], level: float) -> list[Verdi
     probability over 1 - level: FAIL. Otherwise the sample is too small: INCONCLUSIVE.
     """
     fit = [batch for batch in batches if not unfit(claim, batch)]
-    if not fit or claim.sampling_error is None:
+    if not fit:
         reason = unfit(claim, batches[0]) if batches else "no samples were drawn"
         return [
             Verdict("faults", fault.name, "", Outcome.INCONCLUSIVE, np.nan, np.nan, reason=reason)
@@ -35,11 +35,13 @@ def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> V
     for batch in batches:
         wrong = fault.expectation(batch.setting.beta)
         errors = claim.standardised(batch, wrong)
-        separations = _separations(claim, batch.setting, wrong)
-        assert errors is not None
+        separations = _separations(claim, batch, wrong)
         for j, label in enumerate(claim.functions):
-            statistic, p = location_test(errors[:, :, j])
-            power = location_power(separations[:, j], len(errors), level)
+            if errors is None:
+                statistic, p = replicate_location_test((batch.values - wrong)[:, :, j])
+            else:
+                statistic, p = location_test(errors[:, :, j])
+            power = location_power(separations[:, j], len(batch.values), level)
             tried.append((p, -statistic, power, label))
     p, statistic, _, label = min(tried)
     power = max(entry[2] for entry in tried)
@@ -49,7 +51,12 @@ def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> V
         outcome, reason = Outcome.FAIL, "not rejected, though the samples would show it"
     else:
         outcome, reason = Outcome.INCONCLUSIVE, "not rejected: more samples are needed"
-    threshold = float(stats.chi2.isf(level, claim.limit.shape[0]))
+    targets = claim.limit.shape[0]
+    if claim.sampling_error is None:
+        freedom = len(batches[0].values) - 1
+        name, threshold = "largest |t|", float(stats.t.isf(level / (2 * targets), freedom))
+    else:
+        name, threshold = "χ²", float(stats.chi2.isf(level, targets))
     return Verdict(
         "faults",
         fault.name,
@@ -59,15 +66,18 @@ def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> V
         threshold,
         p_value=p,
         level=level,
-        reason=f"{reason} (χ² against its threshold; power {power:.6g})",
+        reason=f"{reason} ({name} against its threshold; power {power:.6g})",
     )
 
 
-def _separations(claim: Claim, setting: Setting, wrong: np.ndarray) -> np.ndarray:
+def _separations(claim: Claim, batch: Batch, wrong: np.ndarray) -> np.ndarray:
     """How far, in standard deviations, a wrong expectation lies from the true one."""
-    assert claim.sampling_error is not None
-    _, sd = claim.sampling_error(setting.n, setting.beta)
-    return (claim.expectation(setting.beta) - wrong) / sd
+    n, beta = batch.setting.n, batch.setting.beta
+    if claim.sampling_error is None:
+        sd = np.std(batch.values, axis=0, ddof=1)
+    else:
+        sd = claim.sampling_error(n, beta)[1]
+    return (claim.expectation(beta) - wrong) / sd
 
 
 def detectable_error(
@@ -82,7 +92,7 @@ def detectable_error(
         return np.nan
     found = []
     for setting in settings:
-        unit = _separations(claim, setting, np.zeros_like(claim.limit))
+        unit = claim.expectation(setting.beta) / claim.sampling_error(setting.n, setting.beta)[1]
         for column in unit.T:
             found.append(detectable(column, setting.replicates, level, power))
     return min(found)

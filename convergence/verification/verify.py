@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from .bias import bias_check
 from .claim import Batch, Claim, Schedule
 from .faults import faults_check
+from .identity import identity_check
 from .joint import joint_check
 from .sampling import sampling_check
 from .verdict import Verdict
@@ -50,7 +51,7 @@ def verify(
     claim : Claim
     schedule : Schedule
     batches : mapping
-        "sampling" and "joint" to the measured batches.
+        "sampling", "joint" and "identity" to the measured batches.
     level : float
         False-alarm rate of each single statistical test, see `study_level`.
     """
@@ -63,4 +64,6 @@ def verify(
         verdicts += joint_check(claim, batches["joint"], level)
     if "faults" in claim.checks:
         verdicts += faults_check(claim, batches["sampling"], level)
+    if "identity" in claim.checks:
+        verdicts += identity_check(claim, batches["identity"])
     return verdicts

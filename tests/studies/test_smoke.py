@@ -32,6 +32,11 @@ def test_the_standard_preset_sees_five_percent(name):
     study = load_study(study_files()[name])
     level = study_level(study.claims, "standard")
     for claim in study.claims:
+        if "identity" in claim.checks:
+            assert claim.wrong, claim.id
+            continue
         assert len(claim.faults) >= 4, claim.id
+        if claim.sampling_error is None:  # replicate errors: nothing is known beforehand
+            continue
         schedule = claim.schedules["standard"]
         assert detectable_error(claim, schedule.sampling, level) < 0.05, claim.id

@@ -276,3 +276,39 @@ def test_levels_follow_the_preset(synthetic):
     assert study_level([claim], "smoke") > study_level([claim], "standard")
     assert study_level([claim], "smoke") == FALSE_ALARM_RATE / 3  # two slopes and a fault
     assert FALSE_ALARM_RATE == 1e-4
+
+
+def test_faults_by_replicate_errors(synthetic):
+    """Where theory gives no standard deviation, the replicates do."""
+    rng = np.random.default_rng(8)
+
+    def outcome(factor):
+        fault = Fault("scaled", lambda beta: factor * synthetic.expectation(beta))
+        claim = synthetic.claim(sampling_error=None, checks=("faults",), faults=(fault,))
+        schedule = claim.schedules["standard"]
+        batches = synthetic.draw(rng, schedule, shifted=False)
+        (verdict,) = verify(claim, schedule, batches, LEVEL)
+        return verdict
+
+    assert outcome(1.3).outcome == Outcome.PASS
+    assert outcome(1.3).p_value < LEVEL
+    assert outcome(1.0001).outcome == Outcome.INCONCLUSIVE
+
+
+def test_slopes_by_the_shape_of_the_errors(synthetic):
+    """Known up to a factor, the standard deviation still tells the slope of the curve."""
+
+    def shape(n, beta):
+        return 7.0 * synthetic.sampling_error(n, beta)[1]
+
+    claim = synthetic.claim(sampling_error=None, sampling_shape=shape, checks=("joint",))
+    schedule = claim.schedules["standard"]
+    known = [v for v in joint_verdicts(synthetic, synthetic.claim()) if v.quantity == "slope"]
+    batches = synthetic.draw(np.random.default_rng(9), schedule, shifted=False)
+    found = verify(claim, schedule, batches, LEVEL)
+    assert overall(found) == Outcome.PASS
+    # the shift, half a standard deviation, is part of the known curve only
+    for one, other in zip(found, known, strict=True):
+        assert one.predicted == pytest.approx(other.predicted, abs=0.01)
+    steep = replace(claim, sampling_shape=lambda n, beta: shape(n, beta) * np.sqrt(n))
+    assert overall(verify(steep, schedule, batches, LEVEL)) == Outcome.FAIL
