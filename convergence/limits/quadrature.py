@@ -28,9 +28,9 @@ from .cells import CUTOFF, Cells, base_cells, visible_cells
 from .law import StepLaw, step_law
 
 # nodes a cell and direction, and for comparison
-ORDERS = (14, 10)
+ORDERS = (16, 14)
 # a cell's extent in bandwidths (pβ)^-1/2, halved up to so many times
-SIZE = 2.5
+SIZE = 3.0
 REFINEMENTS = 3
 # agreement asked for, and accepted when the last refinement does not reach it
 GOAL, ACCEPTED = 1e-10, 1e-9

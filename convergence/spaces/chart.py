@@ -18,6 +18,15 @@ from .space import SmoothFunction, Space
 DEGENERATE = 1e-20
 
 
+def _determinant(metric: np.ndarray) -> np.ndarray:
+    """det of matrices (..., d, d), by hand for d ≤ 2, where LAPACK's overhead is the cost."""
+    if metric.shape[-1] == 1:
+        return metric[..., 0, 0]
+    if metric.shape[-1] == 2:
+        return metric[..., 0, 0] * metric[..., 1, 1] - metric[..., 0, 1] * metric[..., 1, 0]
+    return np.linalg.det(metric)
+
+
 @dataclass(frozen=True)
 class Chart(PlainData, Space):
     """A submanifold given by one chart, the embedding F of a box of coordinates into R^D.
@@ -162,12 +171,13 @@ class Chart(PlainData, Space):
 
     def metric(self, x: np.ndarray) -> np.ndarray:
         """The Cauchy-Green metric 𝒢 = JᵀJ, shape (..., d, d)."""
-        jacobian = self.jacobian(x)
-        return np.swapaxes(jacobian, -1, -2) @ jacobian
+        columns = np.moveaxis(self.jacobian(x), -1, 0)
+        rows = [[np.sum(a * b, axis=-1) for b in columns] for a in columns]
+        return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
     @cached_property
     def _largest_determinant(self) -> float:
-        return float(np.max(np.linalg.det(self.metric(self.candidates()))))
+        return float(np.max(_determinant(self.metric(self.candidates()))))
 
     def inverse_metric(self, x: np.ndarray) -> np.ndarray:
         """𝒢⁻¹, shape (..., d, d).
@@ -178,7 +188,7 @@ class Chart(PlainData, Space):
             Where the metric is degenerate, as at the poles of a sphere.
         """
         metric = self.metric(x)
-        regular = np.linalg.det(metric) > DEGENERATE * self._largest_determinant
+        regular = _determinant(metric) > DEGENERATE * self._largest_determinant
         if not np.all(regular):
             at = np.asarray(x)[~regular].reshape(-1, self.dim)[0]
             raise InvalidInputError(
@@ -224,7 +234,7 @@ class Chart(PlainData, Space):
     def log_volume_element(self, x: np.ndarray) -> np.ndarray:
         """log sqrt(det 𝒢), -inf where the metric is degenerate, shape (...)."""
         with np.errstate(divide="ignore"):
-            return 0.5 * np.log(np.maximum(np.linalg.det(self.metric(x)), 0.0))
+            return 0.5 * np.log(np.maximum(_determinant(self.metric(x)), 0.0))
 
     def _given(self, x: np.ndarray) -> np.ndarray:
         """The log density as given, neither NaN nor +inf."""
@@ -291,6 +301,6 @@ class Chart(PlainData, Space):
         if self.against == "volume":
             jacobian = sympy.Matrix(self.ambient_dim, self.dim, self._jacobian_expressions)
             metric = jacobian.T * jacobian
-            density = density + sympy.log(metric.det(method="berkowitz")) / 2
+            density = density + sympy.log(metric.det(method="laplace")) / 2
         features = entries * sympy.Matrix(self.features_expressions)
         return Chart(self.coordinates, tuple(features), density, "coordinates")

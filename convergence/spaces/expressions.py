@@ -67,11 +67,11 @@ def compiled(names: Sequence[str], expressions: Sequence[sympy.Expr]) -> Compile
             raise InvalidInputError(
                 f"points need {len(names)} coordinates ({', '.join(names)}), not shape {x.shape}"
             )
-        found = np.empty((*x.shape[:-1], len(expressions)))
+        found = np.empty((len(expressions), *x.shape[:-1]))
         with np.errstate(all="ignore"):  # the caller judges what is not finite
             for i, column in enumerate(function(*np.moveaxis(x, -1, 0))):
-                found[..., i] = column
-        return found
+                found[i] = column
+        return np.moveaxis(found, 0, -1)
 
     return evaluate
 
