@@ -55,3 +55,11 @@ class StudyError(ConvergenceError, LookupError):
 
 class CheckpointError(ConvergenceError, OSError):
     """A checkpoint or result cannot be read or written (full disk, foreign file, damage)."""
+
+
+class QuadratureError(ConvergenceError, ArithmeticError):
+    """An integral could not be computed to the promised accuracy."""
+
+
+class SamplerError(ConvergenceError, ArithmeticError):
+    """A sampler met a density larger than the bound its exactness rests on."""

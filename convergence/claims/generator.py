@@ -40,7 +40,7 @@ class GeneratorProblem:
 
     @cached_property
     def targets(self) -> np.ndarray:
-        """Evaluation points outside every sample, shape (targets, D)."""
+        """Evaluation points outside every sample, one a row."""
         return self.space.targets(self.functions, self.target_count)
 
     def _columns(self, column: Callable[[SmoothFunction], np.ndarray]) -> np.ndarray:
@@ -54,11 +54,11 @@ class GeneratorProblem:
         """4ħβ(f - P f) from a sample, whole or in chunks."""
         chunks = [points] if isinstance(points, np.ndarray) else points
         return streamed_generator(
-            ((chunk, self.values(chunk)) for chunk in chunks),
+            ((self.space.features(chunk), self.values(chunk)) for chunk in chunks),
             self.score,
             beta,
             self.hbar,
-            targets=self.targets,
+            targets=self.space.features(self.targets),
             target_values=self.values(self.targets),
         )
 

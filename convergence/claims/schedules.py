@@ -85,7 +85,8 @@ def schedules(problem: PointwiseProblem) -> Mapping[str, Schedule]:
 
 
 def _best_beta(problem: PointwiseProblem, n: int) -> float:
-    separation = float(np.min(pdist(problem.targets))) if len(problem.targets) > 1 else np.inf
+    features = problem.space.features(problem.targets)
+    separation = float(np.min(pdist(features))) if len(problem.targets) > 1 else np.inf
     lowest = _INDEPENDENT / separation**2
     degree = float(np.min(problem.effective_degree(n, 1.0)))
     highest = (degree / (1.2 * LEAST_EFFECTIVE_DEGREE)) ** (2 / problem.space.dim)

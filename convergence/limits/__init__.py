@@ -4,16 +4,29 @@ Nothing here imports the estimators (`kernels`, `operators`), nor they this: a r
 share code with what it judges.
 """
 
-from . import gaussians, spheres  # noqa: F401  (register their step laws)
-from .law import effective_degree, expectation, sampling_constants, step_law
+from . import gaussians, quadrature, spheres  # noqa: F401  (register their step laws)
+from .law import (
+    StepLaw,
+    effective_degree,
+    expectation,
+    expectation_of,
+    sampling_constants,
+    sampling_constants_of,
+    step_law,
+)
+from .quadrature import QuadratureLaw
 from .witten import diffusion, drift, generator
 
 __all__ = [
+    "QuadratureLaw",
+    "StepLaw",
     "diffusion",
     "drift",
     "effective_degree",
     "expectation",
+    "expectation_of",
     "generator",
     "sampling_constants",
+    "sampling_constants_of",
     "step_law",
 ]

@@ -81,7 +81,8 @@ def expectation(
     ----------
     space, score : the problem
     f : test function
-    x : ndarray, shape (..., D)
+    x : ndarray
+        Points of the space, shape (..., D), or (..., d) on a chart.
     beta : float
         Inverse squared bandwidth, > 0.
     hbar : float
@@ -89,16 +90,24 @@ def expectation(
     Returns
     -------
     ndarray, shape (...)
-        Accurate to about 1e-13 relative to 4ħβ E|f(y) - f(x)| (absolute error below 1e-9 for
-        harmonics of moderate degree up to β = 1e6).
+        From closed forms accurate to about 1e-13 relative to 4ħβ E|f(y) - f(x)| (absolute error
+        below 1e-9 for harmonics of moderate degree up to β = 1e6); from quadrature on charts to
+        1e-9 relative to |∇f|.
 
     Raises
     ------
     InvalidInputError, NoReferenceError
     """
+    return expectation_of(step_law(space, score), f, x, beta, hbar)
+
+
+def expectation_of(
+    law: StepLaw, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
+) -> np.ndarray:
+    """`expectation` from the law of one step, where no (space, score) says it all."""
     require_positive("beta", beta)
     require_positive("hbar", hbar)
-    return -4 * hbar * beta * step_law(space, score).mean_increment(f, x, beta, 1)
+    return -4 * hbar * beta * law.mean_increment(f, x, beta, 1)
 
 
 def sampling_constants(
@@ -118,9 +127,15 @@ def sampling_constants(
     shift, variance : ndarray, shape (...)
         To be divided by N.
     """
+    return sampling_constants_of(step_law(space, score), f, x, beta, hbar)
+
+
+def sampling_constants_of(
+    law: StepLaw, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """`sampling_constants` from the law of one step."""
     require_positive("beta", beta)
     require_positive("hbar", hbar)
-    law = step_law(space, score)
     ratio = np.exp(law.log_mass(x, beta, 2) - 2 * law.log_mass(x, beta, 1))
     step = law.mean_increment(f, x, beta, 1)  # P f(x) - f(x)
     first = law.mean_increment(f, x, beta, 2)

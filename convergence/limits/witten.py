@@ -12,13 +12,13 @@ from ..spaces import SmoothFunction, Space
 def drift(
     space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
-    """2⟨dΦ, df⟩ with Φ = -ħ log(ρ h), at points x of shape (..., D)."""
+    """2⟨dΦ, df⟩ with Φ = -ħ log(ρ h), at points x (rows of coordinates on a chart)."""
     potential_slope = -hbar * (space.log_density_gradient(x) + score.slope(space.ambient_dim))
     return 2 * np.einsum("...a,...a->...", potential_slope, space.gradient(f, x))
 
 
 def diffusion(space: Space, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0) -> np.ndarray:
-    """-ħ Δf, at points x of shape (..., D)."""
+    """-ħ Δf, at points x (rows of coordinates on a chart)."""
     return -hbar * space.laplacian(f, x)
 
 
@@ -37,7 +37,8 @@ def generator(
     space : Space
     score : Distance
     f : test function
-    x : ndarray, shape (..., D)
+    x : ndarray
+        Points of the space, shape (..., D), or (..., d) on a chart.
     hbar : float
         Diffusion constant ħ > 0.
 

@@ -86,6 +86,11 @@ class Polynomial:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """f(x) for points x of shape (..., D)."""
         x = np.asarray(x, dtype=float)
+        if x.shape[-1:] != (self.ambient_dim,):
+            raise InvalidInputError(
+                f"a polynomial in {self.ambient_dim} coordinates cannot take points of shape "
+                f"{x.shape}; on a chart use the chart's own `function`"
+            )
         total = np.zeros(x.shape[:-1])
         for coefficient, exponents in self._terms:
             term = np.full(x.shape[:-1], coefficient)

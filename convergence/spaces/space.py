@@ -13,7 +13,7 @@ from .polynomials import Polynomial
 
 
 class SmoothFunction(Protocol):
-    """A smooth function of the ambient coordinates with exact derivatives."""
+    """A smooth function of a space's points with exact derivatives in their coordinates."""
 
     @property
     def label(self) -> str: ...
@@ -26,8 +26,10 @@ class Space(ABC):
     """A Riemannian submanifold of R^D with a sampling density ρ against its volume dV.
 
     A new space is one short file: the members below marked abstract. Points are rows of an
-    array (..., D) of ambient coordinates. With P the orthogonal projector onto the tangent space
-    and H the mean-curvature vector (H = Δx, the Laplacian of the embedding),
+    array (..., D) of ambient coordinates, except on a `Chart`, whose points are rows (..., d) of
+    its own coordinates; `features` gives what the kernel acts on, densities, test functions and
+    geometry take points. With P the orthogonal projector onto the tangent space and H the
+    mean-curvature vector (H = Δx, the Laplacian of the embedding),
 
         grad f = P ∇f        Δf = tr(P ∇²f) + H·∇f
 
@@ -51,7 +53,11 @@ class Space(ABC):
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """n independent points with law ρ dV, shape (n, D)."""
+        """n independent points with law ρ dV, one a row."""
+
+    def features(self, x: np.ndarray) -> np.ndarray:
+        """What the kernel acts on: the embedded points, shape (..., D)."""
+        return x
 
     @abstractmethod
     def log_density(self, x: np.ndarray) -> np.ndarray:
@@ -92,7 +98,7 @@ class Space(ABC):
         Where ∇f = 0 the sampling error is of smaller order, so such points would spoil a common
         rate: candidates where some |grad f| is under a quarter of its root-mean-square are left
         out, and so are those with a density under a quarter of the largest. The rest is thinned
-        by farthest-point selection, from the densest candidate on.
+        by farthest-point selection among the features, from the densest candidate on.
 
         Parameters
         ----------
@@ -102,7 +108,7 @@ class Space(ABC):
 
         Returns
         -------
-        ndarray, shape (count, D)
+        ndarray, `count` points
 
         Raises
         ------
@@ -122,8 +128,10 @@ class Space(ABC):
                 f"functions, {count} targets are wanted; choose other functions or fewer targets"
             )
         chosen = [int(np.argmax(log_density))]
-        distance = np.linalg.norm(points - points[chosen[0]], axis=1)
+        features = self.features(points)
+        distance = np.linalg.norm(features - features[chosen[0]], axis=1)
         while len(chosen) < count:
             chosen.append(int(np.argmax(distance)))
-            distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
+            nearest = np.linalg.norm(features - features[chosen[-1]], axis=1)
+            distance = np.minimum(distance, nearest)
         return points[chosen]
