@@ -1,6 +1,15 @@
 """Where the two wings meet: builders that pair an estimate with its references."""
 
 from .generator import GeneratorProblem, generator_claim
+from .moments import DensityProblem, MetricProblem, density_claim, metric_claim
 from .schedules import PRESETS
 
-__all__ = ["PRESETS", "GeneratorProblem", "generator_claim"]
+__all__ = [
+    "PRESETS",
+    "DensityProblem",
+    "GeneratorProblem",
+    "MetricProblem",
+    "density_claim",
+    "generator_claim",
+    "metric_claim",
+]

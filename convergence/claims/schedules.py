@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import optimize
 from scipy.spatial.distance import pdist
 
 from ..errors import InvalidInputError
@@ -40,9 +39,16 @@ SIZES = {
     "standard": Size(5, 48, (1, 3), 96),
     "paper": Size(7, 100, (1, 3, 5), 400),
 }
+# where a sample costs more, as by rejection on a chart
+COSTLY = {
+    "smoke": Size(3, 8, (1,), 12),
+    "standard": Size(4, 24, (1, 2), 48),
+    "paper": Size(6, 100, (1, 3), 400),
+}
 SMALLEST = {1: 16_000, 2: 24_000, 3: 32_000}
 GROWTH = 3
-BETAS = tuple(2.0**k for k in range(5, 14))
+FIRST_BIAS = 1 / 64  # relative, where the bias check starts
+DOUBLINGS = 9
 
 
 class PointwiseProblem(Protocol):
@@ -59,32 +65,45 @@ class PointwiseProblem(Protocol):
     def effective_degree(self, n: int, beta: float) -> np.ndarray: ...
 
 
-def schedules(problem: PointwiseProblem) -> Mapping[str, Schedule]:
+def schedules(
+    problem: PointwiseProblem,
+    rate: float | None = None,
+    sizes: Mapping[str, Size] = SIZES,
+) -> Mapping[str, Schedule]:
     """The schedule of every preset.
 
-    Along β(N) = c N^{2/(d+6)} bias and sampling error fall together, like N^{-2/(d+6)}. The
-    constant c makes the predicted error at the smallest N least, among the β for which targets are
-    independent and effective degrees suffice there.
+    Along β(N) = c N^rate bias and sampling error fall together, like N^-rate: 2/(d+6) for a
+    generator, the default, and 2/(d+4) where no gradient enters the sampling error. The
+    constant c makes the error at the smallest N about least, among the β for which targets are
+    independent and effective degrees suffice there. The bias is followed over nine doublings of
+    β, from where it is about a percent.
     """
     d = problem.space.dim
+    rate = 2 / (d + 6) if rate is None else rate
     smallest = SMALLEST.get(d, SMALLEST[3] * 4 ** (d - 3))
-    first_beta = _best_beta(problem, smallest)
+    lowest, highest = _allowed_betas(problem, smallest)
+    bias = highest * np.abs(problem.expectation(highest) - problem.limit)
+    balanced = _balanced_beta(problem, smallest, rate, highest, bias)
+    first_beta = float(np.clip(balanced, lowest, highest))
+    start = max(np.max(bias) / np.max(np.abs(problem.limit)), 1e-3)
+    base = 2.0 ** np.ceil(np.log2(start / FIRST_BIAS))
 
     def setting(step: int, replicates: int) -> Setting:
-        beta = first_beta * GROWTH ** (2 * step / (d + 6))
+        beta = first_beta * GROWTH ** (rate * step)
         return Setting(smallest * GROWTH**step, float(f"{beta:.6g}"), replicates)
 
     return {
         preset: Schedule(
-            betas=BETAS,
+            betas=tuple(float(base * 2**k) for k in range(DOUBLINGS)),
             sampling=tuple(setting(step, size.sampling_replicates) for step in size.sampling_steps),
             joint=tuple(setting(step, size.joint_replicates) for step in range(size.steps)),
         )
-        for preset, size in SIZES.items()
+        for preset, size in sizes.items()
     }
 
 
-def _best_beta(problem: PointwiseProblem, n: int) -> float:
+def _allowed_betas(problem: PointwiseProblem, n: int) -> tuple[float, float]:
+    """Between independent targets and enough neighbours."""
     features = problem.space.features(problem.targets)
     separation = float(np.min(pdist(features))) if len(problem.targets) > 1 else np.inf
     lowest = _INDEPENDENT / separation**2
@@ -95,15 +114,13 @@ def _best_beta(problem: PointwiseProblem, n: int) -> float:
             f"{len(problem.targets)} targets on {problem.space} are too close for independent "
             f"errors at any β with enough neighbours at N = {n}; ask for fewer targets"
         )
+    return lowest, highest
 
-    def log_error(log_beta: float) -> float:
-        beta = float(np.exp(log_beta))
-        shift, sd = problem.sampling_error(n, beta)
-        bias = problem.expectation(beta) - problem.limit + shift
-        return float(np.log(np.mean(bias**2 + sd**2)))
 
-    interval = (np.log(lowest), np.log(highest))
-    best = optimize.minimize_scalar(
-        log_error, bounds=interval, method="bounded", options={"xatol": 1e-2}
-    )
-    return float(np.exp(best.x))
+def _balanced_beta(
+    problem: PointwiseProblem, n: int, rate: float, beta: float, bias: np.ndarray
+) -> float:
+    """Where (bias/β)² + sd² is least, the bias times β and sd β^-k being those at one β."""
+    k = 1 / (2 * rate) - 1  # sd² grows like β^2k
+    noise = np.mean(problem.sampling_error(n, beta)[1] ** 2) * beta ** (-2 * k)
+    return float((np.mean(bias**2) / (k * noise)) ** (1 / (2 + 2 * k)))

@@ -101,7 +101,7 @@ def _lengths(places: np.ndarray, d: int) -> np.ndarray:
     found = np.empty((len(places), d))
     for axis in range(d):
         steps = np.linalg.norm(np.diff(grid, axis=1 + axis), axis=-1).sum(axis=1 + axis)
-        found[:, axis] = np.max(steps.reshape(len(places), -1), axis=1, initial=0.0)
+        found[:, axis] = np.max(steps, axis=tuple(range(1, steps.ndim)), initial=0.0)
     return found
 
 

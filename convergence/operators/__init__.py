@@ -1,6 +1,6 @@
 """Markov operators built from a sample, their generators, laws and spectra."""
 
-from .generator import generator, streamed_generator
+from .generator import generator, streamed_degree, streamed_generator
 from .markov import Component, MarkovOperator
 from .spectrum import Eigenpairs, Stationary, eigenpairs, reversible_law, stationary
 
@@ -13,5 +13,6 @@ __all__ = [
     "generator",
     "reversible_law",
     "stationary",
+    "streamed_degree",
     "streamed_generator",
 ]

@@ -149,6 +149,31 @@ def streamed_generator(
     return _scaled(reach, means, beta, hbar).reshape(target_values.shape)
 
 
+def streamed_degree(
+    chunks: Iterable[np.ndarray], score: Distance, beta: float, *, targets: np.ndarray
+) -> np.ndarray:
+    """The degree q_β(x) = (1/N) Σ_j K(x, y_j) h(y_j), from a sample that comes in chunks.
+
+    Parameters
+    ----------
+    chunks : iterable of ndarray, shapes (N_k, D)
+    score, beta
+        As in `generator`.
+    targets : ndarray, shape (T, D)
+
+    Returns
+    -------
+    ndarray, shape (T,)
+    """
+    require_positive("beta", beta)
+    log_mass, count = np.full(len(targets), -np.inf), 0
+    for points in chunks:
+        queries, keys = score.queries(targets, beta), score.keys(points)
+        part, _ = gaussian_sums(queries, keys, beta, score.log_weights(points))
+        log_mass, count = np.logaddexp(log_mass, part), count + len(points)
+    return np.exp(log_mass) / count
+
+
 def _floats(name: str, array: np.ndarray) -> np.ndarray:
     """The array in float64, where it is real and finite."""
     try:

@@ -57,6 +57,13 @@ class Coordinate:
         """high - low."""
         return self.high - self.low
 
+    def difference(self, y: np.ndarray, x: float) -> np.ndarray:
+        """y - x; where periodic sin(y - x) for an angle, which is y - x up to third order."""
+        if not self.periodic:
+            return np.asarray(y) - x
+        scale = 2 * np.pi / self.length
+        return np.sin(scale * (np.asarray(y) - x)) / scale
+
     def rule(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Nodes and weights: trapezoid where periodic, else Gauss-Legendre."""
         if self.periodic:
@@ -131,9 +138,13 @@ def maximum(function: Callable[[np.ndarray], np.ndarray], box: Sequence[Coordina
             (max(c.low, v - h), min(c.high, v + h))
             for c, v, h in zip(box, node, steps, strict=True)
         ]
-        scaled = [((a - v) / h, (b - v) / h) for (a, b), v, h in zip(bounds, node, steps, strict=True)]
+        scaled = [
+            ((a - v) / h, (b - v) / h) for (a, b), v, h in zip(bounds, node, steps, strict=True)
+        ]
         found = optimize.minimize(
-            lambda s, node=node: -float(function(node + s * steps)), np.zeros(len(box)), bounds=scaled
+            lambda s, node=node: -float(function(node + s * steps)),
+            np.zeros(len(box)),
+            bounds=scaled,
         )
         if np.isfinite(found.fun):
             best = max(best, -float(found.fun))

@@ -146,7 +146,8 @@ class Chart(PlainData, Space):
         known = self._symbols | {f"x{i}": e for i, e in enumerate(features)}
         parsed = parse(expression, known, "the test function")
         plain = sympy.sympify(
-            expression, locals=self._symbols | {f"x{i}": symbol(f"x{i}") for i in range(len(features))}
+            expression,
+            locals=self._symbols | {f"x{i}": symbol(f"x{i}") for i in range(len(features))},
         )
         indexed = {s: f"x_{{{s.name[1:]}}}" for s in plain.free_symbols if s.name not in self.names}
         return ChartFunction(self.names, parsed, sympy.latex(plain, symbol_names=indexed))
@@ -292,7 +293,11 @@ class Chart(PlainData, Space):
         Its metric is the Cauchy-Green tensor JᵀWᵀWJ.
         """
         matrix = np.asarray(matrix, dtype=float)
-        if matrix.ndim != 2 or matrix.shape[1] != self.ambient_dim or not np.all(np.isfinite(matrix)):
+        if (
+            matrix.ndim != 2
+            or matrix.shape[1] != self.ambient_dim
+            or not np.all(np.isfinite(matrix))
+        ):
             raise InvalidInputError(
                 f"a finite matrix with {self.ambient_dim} columns is needed, not {matrix}"
             )
