@@ -11,7 +11,6 @@ from typing import Protocol
 
 import numpy as np
 from scipy import optimize
-from scipy.spatial.distance import pdist
 
 from ..errors import InvalidInputError
 from ..spaces import Space
@@ -53,6 +52,8 @@ class PointwiseProblem(Protocol):
     @property
     def targets(self) -> np.ndarray: ...
     @property
+    def separation(self) -> float: ...
+    @property
     def limit(self) -> np.ndarray: ...
     def expectation(self, beta: float) -> np.ndarray: ...
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]: ...
@@ -85,8 +86,7 @@ def schedules(problem: PointwiseProblem) -> Mapping[str, Schedule]:
 
 
 def _best_beta(problem: PointwiseProblem, n: int) -> float:
-    separation = float(np.min(pdist(problem.targets))) if len(problem.targets) > 1 else np.inf
-    lowest = _INDEPENDENT / separation**2
+    lowest = _INDEPENDENT / problem.separation**2
     degree = float(np.min(problem.effective_degree(n, 1.0)))
     highest = (degree / (1.2 * LEAST_EFFECTIVE_DEGREE)) ** (2 / problem.space.dim)
     if lowest >= highest:

@@ -4,12 +4,11 @@ Nothing here imports the estimators (`kernels`, `operators`), nor they this: a r
 share code with what it judges.
 """
 
-from . import gaussians, spheres  # noqa: F401  (register their step laws)
+from . import gaussians, per_point_metric, spheres  # noqa: F401  (register what they know)
 from .law import effective_degree, expectation, sampling_constants, step_law
-from .witten import diffusion, drift, generator
+from .witten import drift, generator
 
 __all__ = [
-    "diffusion",
     "drift",
     "effective_degree",
     "expectation",

@@ -1,0 +1,191 @@
+"""Per-point metrics G(x): the two limits, and exact expectations by quadrature.
+
+The one-sided score takes G at the query alone; its kernel is Gaussian in the coordinates with
+covariance G(x)⁻¹/(2β), so only the coordinate density q gives a drift (Itô form). The symmetrised
+score sees the slope of G too, and what it adds is just what makes the limit geometric:
+
+    one-sided     𝒞f = -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f)
+    symmetrised   𝒞f = -ħ Δ_G f + 2⟨dΦ, df⟩_G,   Φ = -ħ log ρ,   ρ = q / sqrt(det G)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..errors import InvalidInputError, NoReferenceError
+from ..scores import PerPointMetric
+from ..scores.per_point_metric import metric_coordinates
+from ..spaces import SmoothFunction, Space
+from .coordinates import Coordinates
+from .law import StepLaw, as_polynomial, log_density, score_law
+from .witten import second_and_first_order
+
+# exp(-40) = 4e-18: what lies beyond cannot be seen in float64
+_CUT = 40.0
+# quadratures with the next two numbers of nodes an axis must agree to this accuracy, relative to
+# the integral of the absolute value
+_ACCURACY = 1e-13
+_NODES = {1: (64, 96, 144, 216, 324, 486), 2: (48, 64, 96, 144, 216), 3: (40, 48, 64, 96)}
+
+
+@lru_cache(maxsize=64)
+def _compiled(score: PerPointMetric) -> Callable[..., list[Any]]:
+    """A function of the coordinates: the entries of G, then of ∂_c G for every c."""
+    symbols, metric = metric_coordinates(score.dim), score.matrix
+    expressions = [*metric, *(entry for s in symbols for entry in metric.diff(s))]
+    return sympy.lambdify(symbols, expressions, "numpy", cse=True)
+
+
+def metric_and_slope(score: PerPointMetric, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """G, shape (..., d, d), and ∂_c G_ab, shape (..., c, a, b), at coordinates u (..., d).
+
+    Raises
+    ------
+    InvalidInputError
+        When G is not positive definite, or not finite, at some point.
+    """
+    d = score.dim
+    entries = _compiled(score)(*np.moveaxis(u, -1, 0))
+    every = np.stack([np.broadcast_to(e, u.shape[:-1]) for e in entries], axis=-1).astype(float)
+    metric = every[..., : d * d].reshape(*u.shape[:-1], d, d)
+    if not np.all(np.isfinite(every)) or np.any(np.linalg.eigvalsh(metric)[..., 0] <= 0):
+        raise InvalidInputError(
+            "the metric is not positive definite, or not smooth, at some points: choose "
+            "expressions for a positive definite G on the whole space"
+        )
+    return metric, every[..., d * d :].reshape(*u.shape[:-1], d, d, d)
+
+
+@second_and_first_order.register
+def _(
+    score: PerPointMetric, space: Space, f: SmoothFunction, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The two parts of the limit, one-sided or symmetrised."""
+    x = np.asarray(x, dtype=float)
+    coordinates = Coordinates(space, score)
+    metric, slope = metric_and_slope(score, coordinates.of(x))
+    inverse = np.linalg.inv(metric)
+    gradient, hessian = coordinates.gradient(f, x), coordinates.hessian(f, x)
+    force = coordinates.log_density_gradient(x)
+    second = -np.einsum("...ab,...ab->...", inverse, hessian)
+    if score.symmetrised:
+        # ∂_c log sqrt(det G) = ½ tr(G⁻¹ ∂_c G),   ∂_c G⁻¹ = -G⁻¹ (∂_c G) G⁻¹
+        volume_slope = 0.5 * np.einsum("...ab,...cba->...c", inverse, slope)
+        inverse_divergence = -np.einsum("...ab,...abc,...cd->...d", inverse, slope, inverse)
+        # Δ_G f = G^{ab} ∂_a∂_b f + (∂_a G^{ab} + G^{ab} ∂_a log sqrt(det G)) ∂_b f
+        contracted = inverse_divergence + np.einsum("...ab,...a->...b", inverse, volume_slope)
+        second = second - np.einsum("...a,...a->...", contracted, gradient)
+        force = force - volume_slope
+    return second, -2 * np.einsum("...ab,...a,...b->...", inverse, force, gradient)
+
+
+@log_density.register
+def _(score: PerPointMetric, space: Space, x: np.ndarray) -> np.ndarray:
+    """log q - ½ log det G."""
+    coordinates = Coordinates(space, score)
+    metric, _ = metric_and_slope(score, coordinates.of(x))
+    return coordinates.log_density(x) - 0.5 * np.linalg.slogdet(metric)[1]
+
+
+class MetricLaw(StepLaw):
+    """The step law of a per-point metric, by quadrature local to every target.
+
+    Tensor Gauss-Legendre in δ over the box that holds the set where the kernel exceeds exp(-40),
+    or over the whole circle where that is larger. The number of nodes grows until two rules agree
+    to 1e-13, relative to the integral of the absolute value.
+
+    Raises
+    ------
+    NoReferenceError
+        When the largest rules do not agree, or the dimension exceeds three.
+    """
+
+    def __init__(self, score: PerPointMetric, space: Space) -> None:
+        self.score, self.coordinates = score, Coordinates(space, score)
+        if score.dim not in _NODES:
+            raise NoReferenceError("quadrature for per-point metrics knows dimensions 1 to 3 only")
+
+    def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
+        return self._converged(x, beta, power, lambda log_mass, _w, _x, _s: (log_mass, 1.0))
+
+    def mean_increment(
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
+    ) -> np.ndarray:
+        return self._mean(x, beta, power, as_polynomial(f).increment)
+
+    def mean_squared_increment(
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
+    ) -> np.ndarray:
+        polynomial = as_polynomial(f)
+        return self._mean(x, beta, power, lambda x, step: polynomial.increment(x, step) ** 2)
+
+    def _mean(
+        self, x: np.ndarray, beta: float, power: int, integrand: Callable[..., np.ndarray]
+    ) -> np.ndarray:
+        def rule(_: Any, weights: np.ndarray, x: np.ndarray, step: np.ndarray) -> tuple:
+            values = weights * integrand(x[:, None, :], step)
+            return np.sum(values, axis=1), np.sum(np.abs(values), axis=1)
+
+        return self._converged(x, beta, power, rule)
+
+    def _converged(
+        self, x: np.ndarray, beta: float, power: int, rule: Callable[..., tuple]
+    ) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        points = x.reshape(-1, x.shape[-1])
+        named = tuple(map(tuple, points.tolist()))
+        previous = np.full(len(points), np.inf)
+        for nodes in _NODES[self.score.dim]:
+            law = _nodes_and_weights(self.score, self.coordinates.space, named, beta, power, nodes)
+            value, scale = rule(law[0], law[1], points, law[2])
+            if np.all(np.abs(value - previous) <= _ACCURACY * scale):
+                return value.reshape(x.shape[:-1])
+            previous = value
+        raise NoReferenceError(
+            f"the quadrature of a per-point metric does not settle at beta = {beta:g}: take a "
+            "larger beta, or smoother functions and metrics"
+        )
+
+
+@lru_cache(maxsize=16)
+def _nodes_and_weights(
+    score: PerPointMetric,
+    space: Space,
+    points: tuple[tuple[float, ...], ...],
+    beta: float,
+    power: int,
+    nodes: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """log ∫ Kᵖ dν (T,), normalised weights (T, M) and steps y - x (T, M, D)."""
+    coordinates, x = Coordinates(space, score), np.array(points)
+    u, d = coordinates.of(x), score.dim
+    metric, _ = metric_and_slope(score, u)
+    # δᵀGδ ≤ r² implies |δ_a| ≤ r sqrt(G^{aa}); ½(G(x) + G(y)) may be as small as ½G(x)
+    reach = (2 if score.symmetrised else 1) * _CUT / (power * beta)
+    spread = np.sqrt(np.diagonal(np.linalg.inv(metric), axis1=-2, axis2=-1))
+    half = np.minimum(np.sqrt(reach) * spread, coordinates.span)
+    node, weight = np.polynomial.legendre.leggauss(nodes)
+    unit = np.stack(np.meshgrid(*[node] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    weights = np.prod(np.stack(np.meshgrid(*[weight] * d), axis=-1), axis=-1).ravel()
+    delta = half[:, None, :] * unit
+    step = coordinates.step(x[:, None, :], delta)
+    used = np.broadcast_to(metric[:, None], (*delta.shape, d))
+    if score.symmetrised:
+        used = 0.5 * (used + metric_and_slope(score, u[:, None, :] + delta)[0])
+    square = np.einsum("tma,tmab,tmb->tm", delta, used, delta)
+    exponents = coordinates.log_density(x[:, None, :] + step) - power * beta * square
+    top = np.max(exponents, axis=1)
+    mass = weights * np.exp(exponents - top[:, None])
+    total = np.sum(mass, axis=1)
+    log_mass = top + np.log(total * np.prod(half, axis=1))
+    return log_mass, mass / total[:, None], step
+
+
+@score_law.register
+def _(score: PerPointMetric, space: Space) -> MetricLaw:
+    return MetricLaw(score, space)
