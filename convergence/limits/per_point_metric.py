@@ -20,7 +20,7 @@ import sympy
 from ..errors import InvalidInputError, NoReferenceError
 from ..scores import PerPointMetric
 from ..scores.per_point_metric import metric_coordinates
-from ..spaces import SmoothFunction, Space
+from ..spaces import Polynomial, SmoothFunction, Space
 from .coordinates import Coordinates
 from .law import StepLaw, as_polynomial, log_density, score_law
 from .witten import second_and_first_order
@@ -30,7 +30,7 @@ _CUT = 40.0
 # quadratures with the next two numbers of nodes an axis must agree to this accuracy, relative to
 # the integral of the absolute value
 _ACCURACY = 1e-13
-_NODES = {1: (64, 96, 144, 216, 324, 486), 2: (48, 64, 96, 144, 216), 3: (40, 48, 64, 96)}
+_NODES = {1: (52, 66, 84, 120, 200, 400), 2: (52, 66, 84, 120, 200), 3: (52, 66, 84)}
 
 
 @lru_cache(maxsize=64)
@@ -106,50 +106,59 @@ class MetricLaw(StepLaw):
     """
 
     def __init__(self, score: PerPointMetric, space: Space) -> None:
-        self.score, self.coordinates = score, Coordinates(space, score)
+        self.score, self.space = score, space
+        Coordinates(space, score)  # refuses what does not fit
         if score.dim not in _NODES:
             raise NoReferenceError("quadrature for per-point metrics knows dimensions 1 to 3 only")
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
-        return self._converged(x, beta, power, lambda log_mass, _w, _x, _s: (log_mass, 1.0))
+        return self._integral(None, x, beta, power)
 
     def mean_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
-        return self._mean(x, beta, power, as_polynomial(f).increment)
+        return self._integral(as_polynomial(f), x, beta, power)
 
     def mean_squared_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
-        polynomial = as_polynomial(f)
-        return self._mean(x, beta, power, lambda x, step: polynomial.increment(x, step) ** 2)
+        return self._integral(as_polynomial(f), x, beta, power, moment=2)
 
-    def _mean(
-        self, x: np.ndarray, beta: float, power: int, integrand: Callable[..., np.ndarray]
-    ) -> np.ndarray:
-        def rule(_: Any, weights: np.ndarray, x: np.ndarray, step: np.ndarray) -> tuple:
-            values = weights * integrand(x[:, None, :], step)
-            return np.sum(values, axis=1), np.sum(np.abs(values), axis=1)
-
-        return self._converged(x, beta, power, rule)
-
-    def _converged(
-        self, x: np.ndarray, beta: float, power: int, rule: Callable[..., tuple]
+    def _integral(
+        self, f: Polynomial | None, x: np.ndarray, beta: float, power: int, moment: int = 1
     ) -> np.ndarray:
         x = np.asarray(x, dtype=float)
-        points = x.reshape(-1, x.shape[-1])
-        named = tuple(map(tuple, points.tolist()))
-        previous = np.full(len(points), np.inf)
-        for nodes in _NODES[self.score.dim]:
-            law = _nodes_and_weights(self.score, self.coordinates.space, named, beta, power, nodes)
-            value, scale = rule(law[0], law[1], points, law[2])
-            if np.all(np.abs(value - previous) <= _ACCURACY * scale):
-                return value.reshape(x.shape[:-1])
-            previous = value
-        raise NoReferenceError(
-            f"the quadrature of a per-point metric does not settle at beta = {beta:g}: take a "
-            "larger beta, or smoother functions and metrics"
-        )
+        points = tuple(map(tuple, x.reshape(-1, x.shape[-1]).tolist()))
+        found = _integral(self.score, self.space, f, points, beta, power, moment)
+        return np.reshape(found, x.shape[:-1])
+
+
+@lru_cache(maxsize=2048)
+def _integral(
+    score: PerPointMetric,
+    space: Space,
+    f: Polynomial | None,
+    points: tuple[tuple[float, ...], ...],
+    beta: float,
+    power: int,
+    moment: int,
+) -> tuple[float, ...]:
+    """The mean of (f(y) - f(x))^moment at every point, or without f the log-mass."""
+    x = np.array(points)
+    previous = np.full(len(points), np.inf)
+    for nodes in _NODES[score.dim]:
+        value, weights, step = _nodes_and_weights(score, space, points, beta, power, nodes)
+        scale = np.ones(len(points))
+        if f is not None:
+            terms = weights * f.increment(x[:, None, :], step) ** moment
+            value, scale = np.sum(terms, axis=1), np.sum(np.abs(terms), axis=1)
+        if np.all(np.abs(value - previous) <= _ACCURACY * scale):
+            return tuple(value.tolist())
+        previous = value
+    raise NoReferenceError(
+        f"the quadrature of a per-point metric does not settle at beta = {beta:g}: take a larger "
+        "beta, or smoother functions and metrics"
+    )
 
 
 @lru_cache(maxsize=16)
