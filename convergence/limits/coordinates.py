@@ -71,11 +71,10 @@ class Coordinates:
         return -own * x[..., None, :]
 
     def step(self, x: np.ndarray, delta: np.ndarray) -> np.ndarray:
-        """x(u + δ) - x(u) without cancellation; x (..., D), δ (..., d), result (..., D)."""
+        """x(u + δ) - x(u) without cancellation; x (..., D), δ (..., M, d), result (..., M, D)."""
         if not self.periodic:
             return delta
-        turned = np.einsum("...a,...ai->...i", np.sin(delta), self.frame(x))
-        return turned + np.einsum("...a,...ai->...i", 2 * np.sin(delta / 2) ** 2, self.curvature(x))
+        return np.sin(delta) @ self.frame(x) + 2 * np.sin(delta / 2) ** 2 @ self.curvature(x)
 
     def gradient(self, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
         """∂_a f, shape (..., d)."""

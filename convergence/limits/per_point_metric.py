@@ -34,31 +34,39 @@ _NODES = {1: (52, 66, 84, 120, 200, 400), 2: (52, 66, 84, 120, 200), 3: (52, 66,
 
 
 @lru_cache(maxsize=64)
-def _compiled(score: PerPointMetric) -> Callable[..., list[Any]]:
-    """A function of the coordinates: the entries of G, then of ∂_c G for every c."""
+def _compiled(score: PerPointMetric, slope: bool) -> Callable[..., list[Any]]:
+    """A function of the coordinates: the entries of G, or of ∂_c G for every c."""
     symbols, metric = metric_coordinates(score.dim), score.matrix
-    expressions = [*metric, *(entry for s in symbols for entry in metric.diff(s))]
-    return sympy.lambdify(symbols, expressions, "numpy", cse=True)
+    parts = [metric.diff(s) for s in symbols] if slope else [metric]
+    return sympy.lambdify(symbols, [e for part in parts for e in part], "numpy", cse=True)
 
 
-def metric_and_slope(score: PerPointMetric, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """G, shape (..., d, d), and ∂_c G_ab, shape (..., c, a, b), at coordinates u (..., d).
+def _evaluated(score: PerPointMetric, slope: bool, u: np.ndarray) -> np.ndarray:
+    """The compiled entries at coordinates u (..., d), shape (..., entries)."""
+    entries = _compiled(score, slope)(*np.moveaxis(u, -1, 0))
+    found = np.stack([np.broadcast_to(e, u.shape[:-1]) for e in entries], axis=-1)
+    if not np.all(np.isfinite(found)):
+        raise InvalidInputError("the metric or its slope is not finite at some points")
+    return found
+
+
+def metric_at(score: PerPointMetric, u: np.ndarray) -> np.ndarray:
+    """G at coordinates u (..., d), shape (..., d, d).
 
     Raises
     ------
     InvalidInputError
         When G is not positive definite, or not finite, at some point.
     """
-    d = score.dim
-    entries = _compiled(score)(*np.moveaxis(u, -1, 0))
-    every = np.stack([np.broadcast_to(e, u.shape[:-1]) for e in entries], axis=-1).astype(float)
-    metric = every[..., : d * d].reshape(*u.shape[:-1], d, d)
-    if not np.all(np.isfinite(every)) or np.any(np.linalg.eigvalsh(metric)[..., 0] <= 0):
+    metric = _evaluated(score, False, u).reshape(*u.shape, score.dim)
+    try:
+        np.linalg.cholesky(metric)
+    except np.linalg.LinAlgError as error:
         raise InvalidInputError(
-            "the metric is not positive definite, or not smooth, at some points: choose "
-            "expressions for a positive definite G on the whole space"
-        )
-    return metric, every[..., d * d :].reshape(*u.shape[:-1], d, d, d)
+            "the metric is not positive definite at some points: choose expressions for a "
+            "positive definite G on the whole space"
+        ) from error
+    return metric
 
 
 @second_and_first_order.register
@@ -68,12 +76,13 @@ def _(
     """The two parts of the limit, one-sided or symmetrised."""
     x = np.asarray(x, dtype=float)
     coordinates = Coordinates(space, score)
-    metric, slope = metric_and_slope(score, coordinates.of(x))
-    inverse = np.linalg.inv(metric)
+    u = coordinates.of(x)
+    inverse = np.linalg.inv(metric_at(score, u))
     gradient, hessian = coordinates.gradient(f, x), coordinates.hessian(f, x)
     force = coordinates.log_density_gradient(x)
     second = -np.einsum("...ab,...ab->...", inverse, hessian)
     if score.symmetrised:
+        slope = _evaluated(score, True, u).reshape(*u.shape, score.dim, score.dim)  # ∂_c G_ab
         # ∂_c log sqrt(det G) = ½ tr(G⁻¹ ∂_c G),   ∂_c G⁻¹ = -G⁻¹ (∂_c G) G⁻¹
         volume_slope = 0.5 * np.einsum("...ab,...cba->...c", inverse, slope)
         inverse_divergence = -np.einsum("...ab,...abc,...cd->...d", inverse, slope, inverse)
@@ -88,7 +97,7 @@ def _(
 def _(score: PerPointMetric, space: Space, x: np.ndarray) -> np.ndarray:
     """log q - ½ log det G."""
     coordinates = Coordinates(space, score)
-    metric, _ = metric_and_slope(score, coordinates.of(x))
+    metric = metric_at(score, coordinates.of(x))
     return coordinates.log_density(x) - 0.5 * np.linalg.slogdet(metric)[1]
 
 
@@ -173,26 +182,34 @@ def _nodes_and_weights(
     """log ∫ Kᵖ dν (T,), normalised weights (T, M) and steps y - x (T, M, D)."""
     coordinates, x = Coordinates(space, score), np.array(points)
     u, d = coordinates.of(x), score.dim
-    metric, _ = metric_and_slope(score, u)
+    metric = metric_at(score, u)
     # δᵀGδ ≤ r² implies |δ_a| ≤ r sqrt(G^{aa}); ½(G(x) + G(y)) may be as small as ½G(x)
     reach = (2 if score.symmetrised else 1) * _CUT / (power * beta)
     spread = np.sqrt(np.diagonal(np.linalg.inv(metric), axis1=-2, axis2=-1))
     half = np.minimum(np.sqrt(reach) * spread, coordinates.span)
-    node, weight = np.polynomial.legendre.leggauss(nodes)
-    unit = np.stack(np.meshgrid(*[node] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    weights = np.prod(np.stack(np.meshgrid(*[weight] * d), axis=-1), axis=-1).ravel()
+    unit, weights = _gauss_legendre(nodes, d)
     delta = half[:, None, :] * unit
-    step = coordinates.step(x[:, None, :], delta)
-    used = np.broadcast_to(metric[:, None], (*delta.shape, d))
+    step = coordinates.step(x, delta)
+    moved = delta @ metric  # Gδ
     if score.symmetrised:
-        used = 0.5 * (used + metric_and_slope(score, u[:, None, :] + delta)[0])
-    square = np.einsum("tma,tmab,tmb->tm", delta, used, delta)
+        other = metric_at(score, u[:, None, :] + delta)
+        moved = 0.5 * (moved + np.einsum("tmab,tmb->tma", other, delta))
+    square = np.sum(delta * moved, axis=-1)
     exponents = coordinates.log_density(x[:, None, :] + step) - power * beta * square
     top = np.max(exponents, axis=1)
     mass = weights * np.exp(exponents - top[:, None])
     total = np.sum(mass, axis=1)
     log_mass = top + np.log(total * np.prod(half, axis=1))
     return log_mass, mass / total[:, None], step
+
+
+@lru_cache(maxsize=32)
+def _gauss_legendre(nodes: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """The tensor rule on [-1, 1]^d: nodes (M, d) and weights (M,)."""
+    node, weight = np.polynomial.legendre.leggauss(nodes)
+    grids = (np.meshgrid(*[axis] * d, indexing="ij") for axis in (node, weight))
+    points, weights = (np.stack(grid, axis=-1).reshape(-1, d) for grid in grids)
+    return points, np.prod(weights, axis=-1)
 
 
 @score_law.register
