@@ -12,6 +12,8 @@ from ..scores import Distance, Score
 
 # exp(-708) is the smallest normal float64
 _UNDERFLOW = -708.0
+# of a few targets with a block of keys: temporaries that stay in the cache
+_PAIRS = 1 << 15
 
 
 def generator(
@@ -181,8 +183,9 @@ def _sums(
     """Log-mass relative to the heaviest key, log-mass and centred means of every row."""
     if not isinstance(score, Distance):  # scores ≤ 0 that are no distance
         log_mass, means = score_sums(
-            score, targets, points, beta, None, values, centers, exclude=exclude
-        )
+            score, targets, points, beta, None, values, centers,
+            exclude=exclude, block_size=max(2048, _PAIRS // len(targets)),
+        )  # fmt: skip
         return log_mass, log_mass, means
     log_weights = score.log_weights(points)
     log_mass, means = gaussian_sums(

@@ -120,6 +120,8 @@ class PerPointMetric:
         square = self._square(self._entries(x)[:, :, :, None], differences)
         if self.symmetrised:
             square = 0.5 * (square + self._square(self._entries(y)[:, :, None, :], differences))
+        if self.factor:
+            square = sum((delta * delta for delta in differences), square)
         if not np.min(square, initial=0.0) >= 0:  # NaN too
             raise InvalidInputError(
                 "the metric is not positive, or not finite, at some points: choose expressions "
@@ -135,18 +137,12 @@ class PerPointMetric:
         return found.reshape(len(expressions), len(expressions[0]), -1)
 
     def _square(self, entries: Any, differences: list[Any]) -> Any:
-        """δᵀGδ, or |δ|² + |Uᵀδ|²."""
-        rows = list(zip(differences, entries, strict=True))
-        # one column at a time: Σ_a entries_ab δ_a
-        columns = [
-            sum((delta * row[b] for delta, row in rows[1:]), rows[0][0] * rows[0][1][b])
-            for b in range(entries.shape[1])
-        ]
-        if self.metric:
-            terms = [delta * column for delta, column in zip(differences, columns, strict=True)]
-        else:
-            terms = [part * part for part in (*differences, *columns)]
-        return sum(terms[1:], terms[0])
+        """δᵀGδ, or |Uᵀδ|²."""
+        total = 0.0
+        for b in range(entries.shape[1]):
+            column = sum(delta * row[b] for delta, row in zip(differences, entries, strict=True))
+            total = total + column * (differences[b] if self.metric else column)
+        return total
 
 
 @lru_cache(maxsize=256)
