@@ -132,9 +132,7 @@ def test_limit_against_computer_algebra(space, form, f, symmetrised):
 
 @BOTH
 def test_euclidean_metric_is_the_distance_kernel(symmetrised):
-    flat = PerPointMetric(
-        metric=(("1", "0"), ("0", "1")), symmetrised=symmetrised, periodic=False
-    )
+    flat = PerPointMetric(metric=(("1", "0"), ("0", "1")), symmetrised=symmetrised, periodic=False)
     f = PLANE.polynomial("x0**2*x1 - x1")
     x = PLANE.targets([f], 4)
     for function in (limits.generator, limits.drift):
@@ -165,8 +163,7 @@ def test_refusals_by_name():
     calls = (limits.generator, lambda *args: limits.expectation(*args, 10.0))
     for call in calls:
         with pytest.raises(NoReferenceError, match="take a Circle"):
-            sphere = Sphere(2)
-            call(sphere, PerPointMetric(metric=SCALAR), sphere.polynomial("x0"), np.eye(3))
+            call(Sphere(2), PerPointMetric(metric=SCALAR), Sphere(2).polynomial("x0"), np.eye(3))
         with pytest.raises(NoReferenceError, match="dimension 1 and periodic=True, not 2"):
             call(RING, PerPointMetric(factor=FACTOR), f, x)
         with pytest.raises(NoReferenceError, match="periodic=True, not 1 and False"):
@@ -177,8 +174,8 @@ def test_refusals_by_name():
             call(RING, PerPointMetric(metric=SCALAR), f, 1.01 * x)
         with pytest.raises(NoReferenceError, match="known for the score"):
             call(RING, "no score", f, x)
+    rough = PerPointMetric(metric=(("2 + sin(300*u0)",),), symmetrised=True)
     with pytest.raises(NoReferenceError, match="does not settle"):
-        rough = PerPointMetric(metric=(("2 + sin(300*u0)",),), symmetrised=True)
         limits.expectation(RING, rough, f, x, 10.0)
     with pytest.raises(NoReferenceError, match="Polynomial"):
         limits.expectation(RING, PerPointMetric(metric=SCALAR), np.sin, x, 10.0)
