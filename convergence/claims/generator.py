@@ -10,10 +10,11 @@ import numpy as np
 
 from .. import limits
 from ..operators import streamed_generator
-from ..scores import Distance
+from ..scores import PerPointMetric, Score
 from ..spaces import SmoothFunction, Space
 from ..verification import Claim, Fault
-from .schedules import schedules
+from .schedules import least_distance, schedules
+from .wrong_scores import wrong_drifts, wrong_scores
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class GeneratorProblem:
     Parameters
     ----------
     space : Space
-    score : Distance
+    score : Distance or PerPointMetric
     functions : tuple of test functions
     hbar : float
         Diffusion constant ħ.
@@ -33,7 +34,7 @@ class GeneratorProblem:
     """
 
     space: Space
-    score: Distance
+    score: Score
     functions: tuple[SmoothFunction, ...]
     hbar: float = 1.0
     target_count: int = 3
@@ -66,11 +67,14 @@ class GeneratorProblem:
         """The same for N = ∞."""
         return self.expectation_of(self.space, self.score, beta)
 
-    def expectation_of(self, space: Space, score: Distance, beta: float) -> np.ndarray:
+    def expectation_of(self, space: Space, score: Score, beta: float) -> np.ndarray:
         """The expectation of another (space, score) at this problem's targets."""
         return self._columns(
             lambda f: limits.expectation(space, score, f, self.targets, beta, self.hbar)
         )
+
+    def _shifted(self, change: np.ndarray, beta: float) -> np.ndarray:
+        return self.expectation(beta) + change
 
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
         """Mean shift and standard deviation of the estimate."""
@@ -83,7 +87,15 @@ class GeneratorProblem:
 
     def effective_degree(self, n: int, beta: float) -> np.ndarray:
         """N ρ (π/β)^{d/2} at the targets."""
-        return limits.effective_degree(self.space, self.targets, n, beta)
+        return limits.effective_degree(self.space, self.score, self.targets, n, beta)
+
+    @property
+    def separation(self) -> float:
+        """The least distance between targets, as the score measures it: exp(-β·separation²)."""
+        if isinstance(self.score, PerPointMetric):
+            squares = -self.score(self.targets, self.targets, 1.0)
+            return float(np.sqrt(np.min(squares + np.diag(np.full(len(squares), np.inf)))))
+        return least_distance(self.space.features(self.targets))
 
     @property
     def limit(self) -> np.ndarray:
@@ -95,11 +107,13 @@ class GeneratorProblem:
     @property
     def drift(self) -> np.ndarray:
         """The first-order part of the limit."""
-        return self._columns(
-            lambda f: limits.drift(self.space, self.score, f, self.targets, self.hbar)
-        )
+        return self.drift_of(self.score)
 
-    def faults(self, wrong: Mapping[str, tuple[Space, Distance]]) -> tuple[Fault, ...]:
+    def drift_of(self, score: Score) -> np.ndarray:
+        """The first-order part of another score's limit at this problem's targets."""
+        return self._columns(lambda f: limits.drift(self.space, score, f, self.targets, self.hbar))
+
+    def faults(self, wrong: Mapping[str, tuple[Space, Score]]) -> tuple[Fault, ...]:
         """Wrong constants that fit this problem, and the wrong problems given by name."""
         right, drift = self.expectation, self.drift
         values = self.values(self.targets)
@@ -118,14 +132,11 @@ class GeneratorProblem:
                 Fault("sign of 𝒞", lambda beta: -right(beta)),
                 Fault("P for 𝒞", lambda beta: values - right(beta) / (4 * self.hbar * beta)),
             ]
-        if self.score.doob:
-            squared = Distance(tuple(2 * a for a in self.score.doob))
-            wrong = {
-                "Doob weight omitted": (self.space, Distance()),
-                "Doob weight squared": (self.space, squared),
-                **wrong,
-            }
-        for name, (space, score) in wrong.items():
+        for name, other in wrong_drifts(self.score).items():
+            change = self.drift_of(other) - drift
+            faults.append(Fault(name, partial(self._shifted, change)))
+        of_score = {name: (self.space, score) for name, score in wrong_scores(self.score).items()}
+        for name, (space, score) in {**of_score, **wrong}.items():
             faults.append(Fault(name, partial(self.expectation_of, space, score)))
         return tuple(faults)
 
@@ -133,16 +144,16 @@ class GeneratorProblem:
 def generator_claim(
     id: str,
     space: Space,
-    score: Distance,
+    score: Score,
     functions: tuple[SmoothFunction, ...],
     *,
     statement: str,
     source: str,
     hbar: float = 1.0,
     target_count: int | None = None,
-    wrong: Mapping[str, tuple[Space, Distance]] | None = None,
+    wrong: Mapping[str, tuple[Space, Score]] | None = None,
 ) -> Claim:
-    """The claim 4ħβ(f - P_β f) → 𝒞f on a space, for a random walk or Doob-weighted kernel.
+    """The claim 4ħβ(f - P_β f) → 𝒞f on a space, for any row-normalised kernel of `scores`.
 
     Parameters
     ----------

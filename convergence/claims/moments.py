@@ -13,7 +13,7 @@ from ..operators import streamed_degree, streamed_generator
 from ..scores import Distance
 from ..spaces import Chart
 from ..verification import Claim, Fault
-from .schedules import COSTLY, SIZES, schedules
+from .schedules import COSTLY, SIZES, least_distance, schedules
 
 RANDOM_WALK = Distance()
 
@@ -122,9 +122,14 @@ class MetricProblem:
         )
         return -0.5 * shift / n, 0.5 * np.sqrt(variance / n)
 
+    @property
+    def separation(self) -> float:
+        """The least distance between the targets' features."""
+        return least_distance(self.space.features(self.targets))
+
     def effective_degree(self, n: int, beta: float) -> np.ndarray:
         """N ρ (π/β)^{d/2} at the targets."""
-        return limits.effective_degree(self.space, self.targets, n, beta)
+        return limits.effective_degree(self.space, RANDOM_WALK, self.targets, n, beta)
 
     def limit_of(self, metric: np.ndarray) -> np.ndarray:
         """ħ times the components of a metric (targets, d, d), and ħd."""
@@ -233,9 +238,14 @@ class DensityProblem:
         variance = self._mass(beta, 2) - self._mass(beta, 1) ** 2
         return np.zeros_like(variance), self._scale(beta) * np.sqrt(variance / n)
 
+    @property
+    def separation(self) -> float:
+        """The least distance between the targets' features."""
+        return least_distance(self.space.features(self.targets))
+
     def effective_degree(self, n: int, beta: float) -> np.ndarray:
         """N ρ (π/β)^{d/2} at the targets."""
-        return limits.effective_degree(self.space, self.targets, n, beta)
+        return limits.effective_degree(self.space, RANDOM_WALK, self.targets, n, beta)
 
     @property
     def limit(self) -> np.ndarray:

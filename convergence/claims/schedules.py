@@ -59,6 +59,8 @@ class PointwiseProblem(Protocol):
     @property
     def targets(self) -> np.ndarray: ...
     @property
+    def separation(self) -> float: ...
+    @property
     def limit(self) -> np.ndarray: ...
     def expectation(self, beta: float) -> np.ndarray: ...
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]: ...
@@ -102,11 +104,14 @@ def schedules(
     }
 
 
+def least_distance(points: np.ndarray) -> float:
+    """The least distance between points, infinite for one."""
+    return float(np.min(pdist(points))) if len(points) > 1 else np.inf
+
+
 def _allowed_betas(problem: PointwiseProblem, n: int) -> tuple[float, float]:
     """Between independent targets and enough neighbours."""
-    features = problem.space.features(problem.targets)
-    separation = float(np.min(pdist(features))) if len(problem.targets) > 1 else np.inf
-    lowest = _INDEPENDENT / separation**2
+    lowest = _INDEPENDENT / problem.separation**2
     degree = float(np.min(problem.effective_degree(n, 1.0)))
     highest = (degree / (1.2 * LEAST_EFFECTIVE_DEGREE)) ** (2 / problem.space.dim)
     if lowest >= highest:

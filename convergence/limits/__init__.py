@@ -4,7 +4,7 @@ Nothing here imports the estimators (`kernels`, `operators`), nor they this: a r
 share code with what it judges.
 """
 
-from . import gaussians, quadrature, spheres  # noqa: F401  (register their step laws)
+from . import gaussians, per_point_metric, quadrature, spheres  # noqa: F401  (register what they know)
 from .law import (
     StepLaw,
     effective_degree,
@@ -12,15 +12,15 @@ from .law import (
     expectation_of,
     sampling_constants,
     sampling_constants_of,
+    score_law,
     step_law,
 )
 from .quadrature import QuadratureLaw
-from .witten import diffusion, drift, generator
+from .witten import drift, generator
 
 __all__ = [
     "QuadratureLaw",
     "StepLaw",
-    "diffusion",
     "drift",
     "effective_degree",
     "expectation",
@@ -28,5 +28,6 @@ __all__ = [
     "generator",
     "sampling_constants",
     "sampling_constants_of",
+    "score_law",
     "step_law",
 ]

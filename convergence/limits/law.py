@@ -8,7 +8,7 @@ from functools import singledispatch
 import numpy as np
 
 from ..errors import NoReferenceError, require_positive
-from ..scores import Distance
+from ..scores import Distance, Score
 from ..spaces import Polynomial, SmoothFunction, Space
 
 
@@ -72,8 +72,31 @@ def step_law(space: Space, score: Distance) -> StepLaw:
     )
 
 
+@singledispatch
+def score_law(score: Score, space: Space) -> StepLaw:
+    """The exact step law of a score on a space; for a distance that of `step_law`.
+
+    Raises
+    ------
+    NoReferenceError
+        When none is known for this kind of score.
+    """
+    raise NoReferenceError(f"no exact expectation is known for the score {score!r}")
+
+
+@score_law.register
+def _(score: Distance, space: Space) -> StepLaw:
+    return step_law(space, score)
+
+
+@singledispatch
+def log_density(score: Score, space: Space, x: np.ndarray) -> np.ndarray:
+    """log ρ(x) against the volume of the metric that the score measures with, shape (...)."""
+    return space.log_density(x)
+
+
 def expectation(
-    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
+    space: Space, score: Score, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
 ) -> np.ndarray:
     """The exact N = ∞ value of 4ħβ (f(x) - P_β f(x)).
 
@@ -98,7 +121,7 @@ def expectation(
     ------
     InvalidInputError, NoReferenceError
     """
-    return expectation_of(step_law(space, score), f, x, beta, hbar)
+    return expectation_of(score_law(score, space), f, x, beta, hbar)
 
 
 def expectation_of(
@@ -111,7 +134,7 @@ def expectation_of(
 
 
 def sampling_constants(
-    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
+    space: Space, score: Score, f: SmoothFunction, x: np.ndarray, beta: float, hbar: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """N·(mean shift) and N·(variance) of the estimate of 𝒞_β f(x) from N samples.
 
@@ -127,7 +150,7 @@ def sampling_constants(
     shift, variance : ndarray, shape (...)
         To be divided by N.
     """
-    return sampling_constants_of(step_law(space, score), f, x, beta, hbar)
+    return sampling_constants_of(score_law(score, space), f, x, beta, hbar)
 
 
 def sampling_constants_of(
@@ -146,7 +169,10 @@ def sampling_constants_of(
     return shift, variance
 
 
-def effective_degree(space: Space, x: np.ndarray, n: int, beta: float) -> np.ndarray:
-    """N ρ(x) (π/β)^{d/2}, the number of samples that a kernel row effectively sees."""
+def effective_degree(space: Space, score: Score, x: np.ndarray, n: int, beta: float) -> np.ndarray:
+    """N ρ(x) (π/β)^{d/2}, the number of samples that a kernel row effectively sees.
+
+    ρ is the density against the volume of the metric that the score measures with.
+    """
     require_positive("beta", beta)
-    return n * np.exp(space.log_density(x)) * (np.pi / beta) ** (space.dim / 2)
+    return n * np.exp(log_density(score, space, x)) * (np.pi / beta) ** (space.dim / 2)

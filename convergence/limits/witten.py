@@ -1,41 +1,62 @@
-"""The limit of the distance kernel: the Witten (Einstein) drift-diffusion generator."""
+"""The limit generator, and that of the distance kernel: the Witten (Einstein) drift."""
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 import numpy as np
 
-from ..errors import require_positive
-from ..scores import Distance
+from ..errors import NoReferenceError, require_positive
+from ..scores import Distance, Score
 from ..spaces import SmoothFunction, Space
 
 
+@singledispatch
+def second_and_first_order(
+    score: Score, space: Space, f: SmoothFunction, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(-Δf, 2⟨dΦ, df⟩/ħ) of the limit, in the metric that the score measures with.
+
+    Raises
+    ------
+    NoReferenceError
+        When no limit is known for this kind of score.
+    """
+    raise NoReferenceError(f"no limit is known for the score {score!r}")
+
+
+@second_and_first_order.register
+def _(
+    score: Distance, space: Space, f: SmoothFunction, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    potential_slope = -(space.log_density_gradient(x) + score.slope(space.ambient_dim))
+    drift = 2 * np.einsum("...a,...a->...", potential_slope, space.gradient(f, x))
+    return -space.laplacian(f, x), drift
+
+
 def drift(
-    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
+    space: Space, score: Score, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
-    """2⟨dΦ, df⟩ with Φ = -ħ log(ρ h), at points x (rows of coordinates on a chart)."""
-    potential_slope = -hbar * (space.log_density_gradient(x) + score.slope(space.ambient_dim))
-    return 2 * np.einsum("...a,...a->...", potential_slope, space.gradient(f, x))
-
-
-def diffusion(space: Space, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0) -> np.ndarray:
-    """-ħ Δf, at points x (rows of coordinates on a chart)."""
-    return -hbar * space.laplacian(f, x)
+    """The part of `generator` that comes from the density: 2⟨dΦ, df⟩ with Φ = -ħ log(ρ h)."""
+    return hbar * second_and_first_order(score, space, f, x)[1]
 
 
 def generator(
-    space: Space, score: Distance, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
+    space: Space, score: Score, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
     """The limit of 4ħβ(f - P_β f) as β → ∞ (N = ∞).
 
     𝒞f = -ħ Δf + 2⟨dΦ, df⟩,   Φ = -ħ log(ρ h),
 
     positive semi-definite in L²(exp(-2Φ/ħ) dV), where ρ is the sampling density against the
-    Riemannian volume and h the Doob weight.
+    Riemannian volume and h the Doob weight. A symmetrised per-point metric G has the same limit in
+    the geometry of G; a one-sided one has -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density
+    against the coordinates (see `convergence.limits.per_point_metric`).
 
     Parameters
     ----------
     space : Space
-    score : Distance
+    score : Distance or PerPointMetric
     f : test function
     x : ndarray
         Points of the space, shape (..., D), or (..., d) on a chart.
@@ -51,4 +72,5 @@ def generator(
     Coifman and Lafon, Diffusion maps, 2006. Candanedo, Attention Geometry, arXiv:2604.09560.
     """
     require_positive("hbar", hbar)
-    return diffusion(space, f, x, hbar) + drift(space, score, f, x, hbar)
+    second, first = second_and_first_order(score, space, f, x)
+    return hbar * (second + first)

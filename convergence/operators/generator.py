@@ -7,17 +7,19 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..errors import InvalidInputError, NoMassError, require_positive
-from ..kernels import gaussian_sums
-from ..scores import Distance
+from ..kernels import gaussian_sums, score_sums
+from ..scores import Distance, Score
 
 # exp(-708) is the smallest normal float64
 _UNDERFLOW = -708.0
+# of a few targets with a block of keys: temporaries that stay in the cache
+_PAIRS = 1 << 15
 
 
 def generator(
     points: np.ndarray,
     values: np.ndarray,
-    score: Distance,
+    score: Score,
     beta: float,
     hbar: float = 1.0,
     *,
@@ -27,7 +29,8 @@ def generator(
 ) -> np.ndarray:
     """Estimate 4ħβ (f(x) - P f(x)) at targets outside the sample, or at the sample itself.
 
-    With K_ij = exp(-β|x_i - y_j|²) h(y_j) and P_ij = K_ij / Σ_k K_ik,
+    With K_ij = exp(-β|x_i - y_j|²) h(y_j), or exp(s(x_i, y_j)) of a per-point metric, and
+    P_ij = K_ij / Σ_k K_ik,
 
         𝒞f(x_i) = -4ħβ Σ_j P_ij (f(y_j) - f(x_i)),
 
@@ -39,8 +42,8 @@ def generator(
         The sample y_j.
     values : ndarray, shape (N,) or (N, F)
         f(y_j), one column a function.
-    score : Distance
-        The kernel, random-walk normalised, with or without a Doob weight.
+    score : Distance or PerPointMetric
+        The kernel, random-walk normalised; a distance with or without a Doob weight.
     beta : float
         Inverse squared bandwidth.
     hbar : float
@@ -99,7 +102,7 @@ def generator(
 
 def streamed_generator(
     chunks: Iterable[tuple[np.ndarray, np.ndarray]],
-    score: Distance,
+    score: Score,
     beta: float,
     hbar: float = 1.0,
     *,
@@ -196,13 +199,19 @@ def _columns(values: np.ndarray) -> np.ndarray:
 def _sums(
     points: np.ndarray,
     values: np.ndarray,
-    score: Distance,
+    score: Score,
     beta: float,
     targets: np.ndarray,
     centers: np.ndarray,
     exclude: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log-mass relative to the heaviest key, log-mass and centred means of every row."""
+    if not isinstance(score, Distance):  # scores ≤ 0 that are no distance
+        log_mass, means = score_sums(
+            score, targets, points, beta, None, values, centers,
+            exclude=exclude, block_size=max(2048, _PAIRS // len(targets)),
+        )  # fmt: skip
+        return log_mass, log_mass, means
     log_weights = score.log_weights(points)
     log_mass, means = gaussian_sums(
         score.queries(targets, beta),

@@ -1,5 +1,8 @@
 """What is exponentiated and how it is normalised, as plain data."""
 
 from .distance import Distance
+from .per_point_metric import PerPointMetric
 
-__all__ = ["Distance"]
+Score = Distance | PerPointMetric
+
+__all__ = ["Distance", "PerPointMetric", "Score"]

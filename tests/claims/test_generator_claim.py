@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
 
-from convergence.claims import PRESETS
+from convergence.claims import PRESETS, GeneratorProblem
 from convergence.claims.schedules import GROWTH
 from convergence.running import load_study, study_files
+from convergence.scores import PerPointMetric
+from convergence.spaces import Circle
 from convergence.verification import study_level
 from convergence.verification.statistics import location_power
 
@@ -28,7 +29,7 @@ def test_schedules(claim, level, preset):
     for one, other in zip(schedule.joint, schedule.joint[1:], strict=False):
         assert other.n == GROWTH * one.n
         assert other.beta / one.beta == pytest.approx(GROWTH ** (2 / (d + 6)), rel=1e-5)
-    separation = np.min(pdist(claim.estimate.__self__.targets))
+    separation = claim.estimate.__self__.separation
     for setting in (*schedule.joint, *schedule.sampling):
         assert setting.beta * separation**2 >= 14 * (1 - 1e-5)
         assert np.min(claim.effective_degree(setting.n, setting.beta)) >= 200
@@ -45,3 +46,39 @@ def test_every_fault_is_one_and_the_standard_preset_rejects_it(claim, level):
             wrong = fault.expectation(setting.beta) - claim.expectation(setting.beta)
             powers += [location_power(c, setting.replicates, level) for c in (wrong / sd).T]
         assert max(powers) > 1 - 1e-6, fault.name
+
+
+@pytest.mark.parametrize("symmetrised", [False, True])
+def test_faults_of_a_per_point_metric(symmetrised):
+    """By hand on the circle: G⁻¹ f'' and the drift of q, or of q/sqrt(G), at large β."""
+    ring, beta = Circle(0.9, 0.4), 1e6
+    score = PerPointMetric(metric=(("3/2 + 3/5*sin(u0)",),), symmetrised=symmetrised)
+    problem = GeneratorProblem(ring, score, (ring.fourier(2, 1.2),), hbar=0.7)
+    faults = {fault.name: fault.expectation(beta)[:, 0] for fault in problem.faults({})}
+    u = ring.angle(problem.targets)
+    g, slope = 1.5 + 0.6 * np.sin(u), 0.6 * np.cos(u)
+    first, second = -2 * np.sin(2 * u + 1.2), -4 * np.cos(2 * u + 1.2)
+    log_q = -0.9 * np.sin(u - 0.4)
+
+    def ito(density_slope):
+        return -0.7 * (second + 2 * density_slope * first) / g
+
+    # Δ_G f = G^{-1/2} (G^{-1/2} f')' = f''/G - G' f'/(2G²)
+    bend = 0.7 * slope * first / (2 * g**2)
+    expected = {
+        False: {
+            "Laplace-Beltrami for Itô": ito(log_q - slope / (2 * g)) + bend,
+            "q/√det G for q": ito(log_q - slope / (2 * g)),
+            "G = I": ito(log_q) * g,
+        },
+        True: {
+            "Itô for Laplace-Beltrami": ito(log_q),
+            "det G omitted from ρ": ito(log_q) + bend,
+            "drift without its 2": -0.7 * (second + (log_q - slope / (2 * g)) * first) / g + bend,
+        },
+    }[symmetrised]
+    for name, value in expected.items():
+        np.testing.assert_allclose(faults[name], value, atol=1e-4)
+    arc = np.abs(np.angle(np.exp(1j * (u[:, None] - u))))
+    squares = arc**2 * ((g[:, None] + g) / 2 if symmetrised else g[:, None])
+    assert problem.separation == pytest.approx(np.sqrt(np.min(squares[arc > 0])), rel=1e-12)

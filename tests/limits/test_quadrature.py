@@ -93,4 +93,6 @@ def test_effective_degree_is_the_mean_row_sum():
     y = space.at(0.4 + np.linspace(-0.05, 0.05, 4001))
     rows = np.exp(-beta * np.sum((x - y) ** 2, axis=1) + space.log_density(y))
     mass = np.sum(rows) * 0.1 / 4000
-    assert limits.effective_degree(space, x, 1000, beta) == pytest.approx(1000 * mass, rel=1e-4)
+    assert limits.effective_degree(space, Distance(), x, 1000, beta) == pytest.approx(
+        1000 * mass, rel=1e-4
+    )

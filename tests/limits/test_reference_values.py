@@ -10,7 +10,7 @@ import pytest
 
 from convergence import limits
 from convergence.errors import InvalidInputError, NoReferenceError
-from convergence.scores import Distance
+from convergence.scores import Distance, PerPointMetric
 from convergence.spaces import Circle, Gaussian, Polynomial, Sphere
 
 TABLE = (Path(__file__).parents[1] / "data" / "reference_values.csv").read_text()
@@ -60,6 +60,15 @@ def sampling(p, which):
     return limits.sampling_constants(space, Distance(), f, space.at(p["theta"]), p["beta"])[which]
 
 
+def metric_limit(p, symmetrised):
+    """sin(u) + cos(2u)/2, density ∝ exp(9/10 cos u), G = 3/2 + 3/5 sin u."""
+    space = Circle(kappa=0.9)
+    score = PerPointMetric(metric=(("3/2 + 3/5*sin(u0)",),), symmetrised=symmetrised)
+    f = space.polynomial("x1 + (x0**2 - x1**2)/2")
+    return limits.generator(space, score, f, space.at(p["u"]))
+
+
+METRIC = "circle, per-point metric 3/2 + 3/5 sin, {}, density exp(9/10 cos), limit"
 FAMILIES = {
     "uniform sphere": lambda row, p: uniform_sphere(p),
     "circle von Mises": lambda row, p: circle_von_mises(p),
@@ -70,6 +79,8 @@ FAMILIES = {
     "circle von Mises, f = sin(2 theta + 0.4)": lambda row, p: sampling(
         p, 1 if "sd^2" in row["quantity"] else 0
     ),
+    METRIC.format("one-sided"): lambda row, p: metric_limit(p, False),
+    METRIC.format("symmetrised"): lambda row, p: metric_limit(p, True),
 }
 
 
@@ -104,6 +115,8 @@ def test_every_row_that_concerns_us_is_used():
         "S2 von Mises-Fisher, Doob h = exp(a.y)": 6,
         "Gaussian line, alpha-normalised": 9,
         "circle von Mises, f = sin(2 theta + 0.4)": 8,
+        METRIC.format("one-sided"): 2,
+        METRIC.format("symmetrised"): 2,
     }
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from convergence.errors import InvalidInputError, NoMassError
 from convergence.operators import generator, streamed_generator
-from convergence.scores import Distance
-from convergence.spaces import Circle, Sphere
+from convergence.scores import Distance, PerPointMetric
+from convergence.spaces import Circle, FlatTorus, Gaussian, Sphere
 
 rng = np.random.default_rng(5)
 SPHERE = Sphere(2, kappa=1.0, mu=(0, 0, 1))
@@ -174,3 +174,59 @@ def test_circle_generator_is_near_its_limit():
     slope = circle.gradient(f, x)
     sd = np.sqrt(4 * beta * np.sum(slope**2, axis=1) * np.sqrt(beta / (2 * np.pi)) * 2 * np.pi / n)
     assert np.all(np.abs(got - 4 * f(x)) < 5 * sd + 4 / beta)
+
+
+@pytest.mark.parametrize("symmetrised", [False, True])
+@pytest.mark.parametrize("self_loops", [None, True, False])
+def test_the_euclidean_per_point_metric_is_the_distance_kernel(symmetrised, self_loops):
+    plane = Gaussian(((0.8, 0.3), (0.3, 0.5)))
+    flat = PerPointMetric(factor=(("0",), ("0",)), symmetrised=symmetrised, periodic=False)
+    f, points = plane.polynomial("x0**2*x1 - x1"), plane.sample(500, np.random.default_rng(2))
+    at = {"self_loops": self_loops}
+    if self_loops is None:
+        targets = plane.candidates()[:7]
+        at = {"targets": targets, "target_values": f(targets)}
+    got, expected = (
+        generator(points, f(points), score, 20.0, 0.7, **at) for score in (flat, Distance())
+    )
+    np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("symmetrised", [False, True])
+def test_per_point_metric_by_hand_whole_and_in_chunks(symmetrised):
+    torus = FlatTorus((Circle(0.8, 0.5), Circle(0.6)))
+    score = PerPointMetric(
+        factor=(("3/5*sin(u0 + u1)",), ("1/5 + 3/5*cos(u0)",)), symmetrised=symmetrised
+    )
+    points, targets = torus.sample(400, np.random.default_rng(6)), torus.candidates()[:5]
+    f = torus.fourier((1, 2), (0.3, 0.9))
+
+    def angles(x):
+        return np.arctan2(x[:, 1::2], x[:, ::2])
+
+    def metric(u):
+        factor = np.stack([0.6 * np.sin(u[:, 0] + u[:, 1]), 0.2 + 0.6 * np.cos(u[:, 0])], axis=-1)
+        return np.eye(2) + factor[:, :, None] * factor[:, None, :]
+
+    u, v = angles(targets), angles(points)
+    expected = []
+    for i in range(len(targets)):
+        delta = np.angle(np.exp(1j * (v - u[i])))
+        g = (metric(u[i : i + 1]) + metric(v)) / 2 if symmetrised else metric(u[i : i + 1])
+        k = np.exp(-6.0 * np.einsum("na,nab,nb->n", delta, np.broadcast_to(g, (400, 2, 2)), delta))
+        expected.append(4 * 0.7 * 6.0 * (f(targets[i]) - k @ f(points) / k.sum()))
+    at = {"targets": targets, "target_values": f(targets)}
+    whole = generator(points, f(points), score, 6.0, 0.7, **at)
+    np.testing.assert_allclose(whole, expected, rtol=1e-11, atol=1e-11)
+    chunks = ((part, f(part)) for part in np.split(points, [1, 150]))
+    np.testing.assert_allclose(streamed_generator(chunks, score, 6.0, 0.7, **at), whole, rtol=1e-11)
+
+
+def test_rows_out_of_reach_of_a_per_point_metric_are_named():
+    score = PerPointMetric(metric=(("2 + sin(u0)",),), periodic=False)
+    points = np.array([[0.0], [1.0]])
+    with pytest.raises(NoMassError, match=r"1 of 2 rows .* \(rows 1\)"):
+        generator(
+            points, points[:, 0], score, 1e3,
+            targets=np.array([[0.1], [9.0]]), target_values=np.zeros(2),
+        )  # fmt: skip
