@@ -27,6 +27,17 @@ def _determinant(metric: np.ndarray) -> np.ndarray:
     return np.linalg.det(metric)
 
 
+def _symbolic_determinant(rows: list[list[sympy.Expr]]) -> sympy.Expr:
+    """det by Laplace's rule; SymPy's own would multiply everything out."""
+    if len(rows) == 1:
+        return rows[0][0]
+    minors = [[row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows))]
+    return sum(
+        (-1) ** j * entry * _symbolic_determinant(minor)
+        for j, (entry, minor) in enumerate(zip(rows[0], minors, strict=True))
+    )
+
+
 @dataclass(frozen=True)
 class Chart(PlainData, Space):
     """A submanifold given by one chart, the embedding F of a box of coordinates into R^D.
@@ -299,8 +310,9 @@ class Chart(PlainData, Space):
         entries = sympy.Matrix([[sympy.Float(w, 20) for w in row] for row in matrix.tolist()])
         density = self.log_density_parsed
         if self.against == "volume":
-            jacobian = sympy.Matrix(self.ambient_dim, self.dim, self._jacobian_expressions)
-            metric = jacobian.T * jacobian
-            density = density + sympy.log(metric.det(method="laplace")) / 2
+            slopes = self._jacobian_expressions
+            columns = [slopes[a :: self.dim] for a in range(self.dim)]
+            metric = [[sum(s * t for s, t in zip(a, b, strict=True)) for b in columns] for a in columns]
+            density = density + sympy.log(_symbolic_determinant(metric)) / 2
         features = entries * sympy.Matrix(self.features_expressions)
         return Chart(self.coordinates, tuple(features), density, "coordinates")
