@@ -88,11 +88,13 @@ def assert_mean(values, expected, tests):
 @every_space
 def test_samples_density_and_geometry_agree(space):
     """Stein: E[Δf + ⟨∇ log ρ, ∇f⟩] = 0 ties sampler, density, projector and curvature."""
-    x = space.sample(200_000, np.random.default_rng(1))
-    assert x.shape == (200_000, space.candidates().shape[1])
-    assert space.features(x).shape == (200_000, space.ambient_dim)
+    n = 50_000 if isinstance(space, Chart) else 200_000  # charts are held to quadrature as well
+    x = space.sample(n, np.random.default_rng(1))
+    assert x.shape == (n, space.candidates().shape[1])
+    assert space.features(x).shape == (n, space.ambient_dim)
+    slope = space.log_density_gradient(x)
     for f in functions(space):
-        drift = np.sum(space.log_density_gradient(x) * space.gradient(f, x), axis=1)
+        drift = np.sum(slope * space.gradient(f, x), axis=1)
         assert_mean(space.laplacian(f, x) + drift, 0, len(EXPRESSIONS))
 
 
