@@ -2,13 +2,13 @@
 
 Random-walk normalisation with uniform and non-uniform densities ρ and log-linear Doob weights h,
 on circles, spheres, a flat torus and Gaussian spaces, where the expectation at N = ∞ is known in
-closed form at every β.
+closed form at every β, and on an ellipse and a torus of revolution, where it is a quadrature.
 """
 
 from convergence.claims import generator_claim
 from convergence.running import Study
 from convergence.scores import Distance
-from convergence.spaces import Circle, FlatTorus, Gaussian, Sphere
+from convergence.spaces import Circle, Ellipse, FlatTorus, Gaussian, Sphere, TorusOfRevolution
 
 COIFMAN_LAFON = "Coifman & Lafon 2006; Candanedo, arXiv:2604.09560, Witten (Einstein) drift"
 RANDOM_WALK = Distance()
@@ -23,6 +23,10 @@ line = Gaussian(((1.7,),))
 plane = Gaussian(((2.0, 0.5), (0.5, 1.0)))
 torus = FlatTorus((Circle(kappa=0.8, mean_angle=0.5), Circle(kappa=1.1, radius=0.7)))
 torus_at_zero = FlatTorus((Circle(kappa=0.8), Circle(kappa=1.1, radius=0.7)))
+ellipse = Ellipse(2, 1, "cos(u - 1)", against="coordinates")
+ellipse_by_length = Ellipse(2, 1, "cos(u - 1)")
+ring_torus = TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10")
+ring_torus_by_angle = TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10", against="coordinates")
 doob_on_circle = Distance((0.5, -0.8))
 doob_on_sphere = Distance((0.2, 0.3, -0.7))
 
@@ -106,6 +110,24 @@ STUDY = Study(
             statement=r"$T^2$, radii 1 and 0.7, von Mises: $\Phi = -\hbar\log\rho$",
             source=COIFMAN_LAFON,
             wrong={"uncentred density": (torus_at_zero, RANDOM_WALK)},
+        ),
+        generator_claim(
+            "ellipse",
+            ellipse,
+            RANDOM_WALK,
+            (ellipse.function("sin(u + 2/5)"), ellipse.function("cos(u) + sin(2*u)/3")),
+            statement=r"Ellipse, $q = e^{\cos(u - 1)}$: $\rho = q/\sqrt{\det\mathcal{G}}$",
+            source=COIFMAN_LAFON,
+            wrong={"det of the metric omitted": (ellipse_by_length, RANDOM_WALK)},
+        ),
+        generator_claim(
+            "torus-of-revolution",
+            ring_torus,
+            RANDOM_WALK,
+            (ring_torus.function("sin(u + v)"), ring_torus.function("x0*x1/2 + x2")),
+            statement=r"Torus of revolution, density by area: $\Phi = -\hbar\log\rho$",
+            source=COIFMAN_LAFON,
+            wrong={"area element omitted": (ring_torus_by_angle, RANDOM_WALK)},
         ),
     ),
 )

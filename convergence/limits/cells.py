@@ -10,8 +10,8 @@ from ..errors import QuadratureError
 from ..spaces import Coordinate
 from ..spaces.box import tensor
 
-# a cell goes where its integrand is below exp(-CUTOFF) of the largest met: 1e-20
-CUTOFF = 46.0
+# a cell goes where its integrand is below exp(-CUTOFF) of the largest met: 6e-19
+CUTOFF = 42.0
 # what a cell's features may reach beyond those at its 3^d sampled points
 MARGIN = 1.25
 MOST_CELLS = 200_000
@@ -66,7 +66,7 @@ def visible_cells(
     """Cells of extent at most `size` among the keys that matter for exp(-β|query - key|² + tilt).
 
     Left out are cells that lie, by a lower bound of their distance, where the integrand is below
-    exp(-46) of its largest value.
+    exp(-42) of its largest value.
     """
     centre, half = base
     d = centre.shape[1]

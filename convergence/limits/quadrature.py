@@ -47,6 +47,10 @@ class Rule:
     weights: np.ndarray
     log_mass: float
 
+    def mean(self, values: np.ndarray) -> float:
+        """Σ weights·values, by pairwise summation."""
+        return float(np.sum(self.weights * values))
+
 
 class QuadratureLaw(StepLaw):
     """The step law on a chart, to 1e-9.
@@ -181,8 +185,8 @@ class QuadratureLaw(StepLaw):
             values, start = f(rule.points), float(f(target))
             steps = values - start
             rounding = 1e-15 * float(np.max(np.abs(values), initial=abs(start)))
-            unit = float(rule.weights @ np.abs(steps)) / np.sqrt(beta)
-            return float(rule.weights @ steps), unit + rounding / GOAL
+            unit = rule.mean(np.abs(steps)) / np.sqrt(beta)
+            return rule.mean(steps), unit + rounding / GOAL
 
         return self._agreed(value, x, beta, power)
 
@@ -190,7 +194,7 @@ class QuadratureLaw(StepLaw):
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
         def value(rule: Rule, target: np.ndarray) -> tuple[float, float]:
-            mean = float(rule.weights @ (f(rule.points) - float(f(target))) ** 2)
+            mean = rule.mean((f(rule.points) - float(f(target))) ** 2)
             return mean, mean
 
         return self._agreed(value, x, beta, power)

@@ -18,13 +18,23 @@ from .space import SmoothFunction, Space
 DEGENERATE = 1e-20
 
 
-def _determinant(metric: np.ndarray) -> np.ndarray:
-    """det of matrices (..., d, d), by hand for d ≤ 2, where LAPACK's overhead is the cost."""
-    if metric.shape[-1] == 1:
-        return metric[..., 0, 0]
-    if metric.shape[-1] == 2:
-        return metric[..., 0, 0] * metric[..., 1, 1] - metric[..., 0, 1] * metric[..., 1, 0]
-    return np.linalg.det(metric)
+def determinant(rows):
+    """det by Laplace's rule, of entries that are expressions or arrays.
+
+    SymPy's own would multiply everything out, NumPy's is slow on many small matrices.
+    """
+    if len(rows) == 1:
+        return rows[0][0]
+    minors = [[row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows))]
+    return sum(
+        (-1) ** j * entry * determinant(minor)
+        for j, (entry, minor) in enumerate(zip(rows[0], minors, strict=True))
+    )
+
+
+def gram(columns: Sequence[Sequence]) -> list[list]:
+    """The scalar products of columns of expressions or arrays."""
+    return [[sum(s * t for s, t in zip(a, b, strict=True)) for b in columns] for a in columns]
 
 
 @dataclass(frozen=True)
@@ -172,13 +182,15 @@ class Chart(PlainData, Space):
 
     def metric(self, x: np.ndarray) -> np.ndarray:
         """The Cauchy-Green metric 𝒢 = JᵀJ, shape (..., d, d)."""
-        columns = np.moveaxis(self.jacobian(x), -1, 0)
-        rows = [[np.sum(a * b, axis=-1) for b in columns] for a in columns]
-        return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+        return np.stack([np.stack(row, axis=-1) for row in self._metric_rows(x)], axis=-2)
+
+    def _metric_rows(self, x: np.ndarray) -> list[list]:
+        """The entries of 𝒢, each an array (...)."""
+        return gram(np.moveaxis(self.jacobian(x), (-1, -2), (0, 1)))
 
     @cached_property
     def _largest_determinant(self) -> float:
-        return float(np.max(_determinant(self.metric(self.candidates()))))
+        return float(np.max(determinant(self._metric_rows(self.candidates()))))
 
     def inverse_metric(self, x: np.ndarray) -> np.ndarray:
         """𝒢⁻¹, shape (..., d, d).
@@ -188,15 +200,14 @@ class Chart(PlainData, Space):
         InvalidInputError
             Where the metric is degenerate, as at the poles of a sphere.
         """
-        metric = self.metric(x)
-        regular = _determinant(metric) > DEGENERATE * self._largest_determinant
+        regular = determinant(self._metric_rows(x)) > DEGENERATE * self._largest_determinant
         if not np.all(regular):
             at = np.asarray(x)[~regular].reshape(-1, self.dim)[0]
             raise InvalidInputError(
                 f"the metric of {self} is degenerate at {at}; keep points away from there, or "
                 "take another chart"
             )
-        return np.linalg.inv(metric)
+        return np.linalg.inv(self.metric(x))
 
     def _christoffel(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """𝒢^ab, Γ^c_ab with c first, and ∂_a ∂_b F with the feature first."""
@@ -235,7 +246,7 @@ class Chart(PlainData, Space):
     def log_volume_element(self, x: np.ndarray) -> np.ndarray:
         """log sqrt(det 𝒢), -inf where the metric is degenerate, shape (...)."""
         with np.errstate(divide="ignore"):
-            return 0.5 * np.log(np.maximum(_determinant(self.metric(x)), 0.0))
+            return 0.5 * np.log(np.maximum(determinant(self._metric_rows(x)), 0.0))
 
     def _given(self, x: np.ndarray) -> np.ndarray:
         """The log density as given, neither NaN nor +inf."""
@@ -304,8 +315,8 @@ class Chart(PlainData, Space):
         entries = sympy.Matrix([[sympy.Float(w, 20) for w in row] for row in matrix.tolist()])
         density = self.log_density_parsed
         if self.against == "volume":
-            jacobian = sympy.Matrix(self.ambient_dim, self.dim, self._jacobian_expressions)
-            metric = jacobian.T * jacobian
-            density = density + sympy.log(metric.det(method="laplace")) / 2
+            slopes = self._jacobian_expressions
+            columns = [slopes[a :: self.dim] for a in range(self.dim)]
+            density = density + sympy.log(determinant(gram(columns))) / 2
         features = entries * sympy.Matrix(self.features_expressions)
         return Chart(self.coordinates, tuple(features), density, "coordinates")

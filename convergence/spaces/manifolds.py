@@ -41,9 +41,9 @@ class Ellipsoid(Chart):
 
 
 class TorusOfRevolution(Chart):
-    """The torus ((R + r cos u) cos v, (R + r cos u) sin v, r sin u), u the angle of the tube.
+    """The torus ((R + r cos v) cos u, (R + r cos v) sin u, r sin v), v the angle of the tube.
 
-    Uniform by area unless told otherwise: then E cos u = r/(2R).
+    Uniform by area unless told otherwise: then E cos v = r/(2R).
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class TorusOfRevolution(Chart):
         R, r = require_positive("R", R), require_positive("r", r)
         if r >= R:
             raise InvalidInputError(f"the tube's radius r = {r} must be smaller than R = {R}")
-        ring = f"({R} + {r}*cos(u))"
-        embedding = (f"{ring}*cos(v)", f"{ring}*sin(v)", f"{r}*sin(u)")
+        ring = f"({R} + {r}*cos(v))"
+        embedding = (f"{ring}*cos(u)", f"{ring}*sin(u)", f"{r}*sin(v)")
         super().__init__((angle("u"), angle("v")), embedding, log_density, against)
 
 

@@ -11,7 +11,7 @@ import pytest
 from convergence import limits
 from convergence.errors import InvalidInputError, NoReferenceError
 from convergence.scores import Distance, PerPointMetric
-from convergence.spaces import Circle, Gaussian, Polynomial, Sphere
+from convergence.spaces import Circle, Ellipse, Gaussian, Polynomial, Sphere, TorusOfRevolution
 
 TABLE = (Path(__file__).parents[1] / "data" / "reference_values.csv").read_text()
 ROWS = list(csv.DictReader(TABLE.splitlines()))
@@ -60,6 +60,12 @@ def sampling(p, which):
     return limits.sampling_constants(space, Distance(), f, space.at(p["theta"]), p["beta"])[which]
 
 
+def chart_limit(space, expression, p):
+    """The limit; β → ∞ of the quadrature is held to it in test_charts.py."""
+    x = np.array([p[name] for name in space.names])
+    return limits.generator(space, Distance(), space.function(expression), x)
+
+
 def metric_limit(p, symmetrised):
     """sin(u) + cos(2u)/2, density ∝ exp(9/10 cos u), G = 3/2 + 3/5 sin u."""
     space = Circle(kappa=0.9)
@@ -81,6 +87,18 @@ FAMILIES = {
     ),
     METRIC.format("one-sided"): lambda row, p: metric_limit(p, False),
     METRIC.format("symmetrised"): lambda row, p: metric_limit(p, True),
+    "torus of revolution R=2 r=1, coordinate density exp(cos(u)/2 + 3 sin(v)/10), limit": (
+        lambda row, p: chart_limit(
+            TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10", "coordinates"),
+            "sin(u + 2*v) + cos(v)",
+            p,
+        )
+    ),
+    "ellipse (2 cos u, sin u), coordinate density exp(cos(u)/2), limit": (
+        lambda row, p: chart_limit(
+            Ellipse(2, 1, "cos(u)/2", "coordinates"), "sin(u) + cos(2*u)/2", p
+        )
+    ),
 }
 
 
@@ -117,6 +135,8 @@ def test_every_row_that_concerns_us_is_used():
         "circle von Mises, f = sin(2 theta + 0.4)": 8,
         METRIC.format("one-sided"): 2,
         METRIC.format("symmetrised"): 2,
+        "torus of revolution R=2 r=1, coordinate density exp(cos(u)/2 + 3 sin(v)/10), limit": 2,
+        "ellipse (2 cos u, sin u), coordinate density exp(cos(u)/2), limit": 2,
     }
 
 
