@@ -130,7 +130,8 @@ class TanhTorus(Chart):
     def __init__(self, log_density: Expression = "0", against: str = "volume") -> None:
         waves = ("cos(u)", "sin(u)", "cos(v)", "sin(v)")
         hidden = [
-            f"tanh({_weighted(row, waves)} + ({c}))" for row, c in zip(_HIDDEN, _OFFSETS, strict=True)
+            f"tanh({_weighted(row, waves)} + ({c}))"
+            for row, c in zip(_HIDDEN, _OFFSETS, strict=True)
         ]
         embedding = tuple(_weighted(row, hidden) for row in _OUTPUT)
         super().__init__((angle("u"), angle("v")), embedding, log_density, against)

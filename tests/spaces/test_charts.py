@@ -111,11 +111,10 @@ def test_geometry_against_finite_differences(chart):
     expected = divergence / np.sqrt(np.linalg.det(chart.metric(x)))
     found = chart.laplacian(f, x)
     np.testing.assert_allclose(found, expected, atol=1e-8 * np.max(np.abs(found)))
-    np.testing.assert_allclose(
-        np.stack([chart.laplacian(chart.function(f"x{i}"), x) for i in range(chart.ambient_dim)], -1),
-        chart.mean_curvature(x),
-        atol=1e-10 * np.max(np.abs(chart.mean_curvature(x))) + 1e-12,
-    )
+    curvature = chart.mean_curvature(x)
+    for i in range(chart.ambient_dim):
+        found = chart.laplacian(chart.function(f"x{i}"), x)
+        np.testing.assert_allclose(found, curvature[:, i], atol=1e-10 * np.max(np.abs(curvature)))
 
 
 def test_exact_volumes_and_metrics():
@@ -151,7 +150,12 @@ def test_mapped_is_the_chart_of_the_mapped_embedding(against):
     x0, x1, x2 = (f"({e})" for e in torus.embedding)
     explicit = Chart(
         torus.coordinates,
-        (f"1.1*{x0} + 0.2*{x1}", f"0.5*{x1} - 0.3*{x2}", f"0.4*{x0} + 2*{x2}", f"0.1*{x0} - 0.7*{x1}"),
+        (
+            f"1.1*{x0} + 0.2*{x1}",
+            f"0.5*{x1} - 0.3*{x2}",
+            f"0.4*{x0} + 2*{x2}",
+            f"0.1*{x0} - 0.7*{x1}",
+        ),
         "cos(u)/2 + sin(v)/3" + (" + log(2 + cos(v))" if against == "volume" else ""),
         "coordinates",
     )
@@ -160,7 +164,9 @@ def test_mapped_is_the_chart_of_the_mapped_embedding(against):
     for name in ("features", "metric", "mean_curvature", "log_density", "log_density_gradient"):
         got, expected = getattr(mapped, name)(x), getattr(explicit, name)(x)
         np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-12, err_msg=name)
-    stretched = np.einsum("nia,ij,njb->nab", torus.jacobian(x), matrix.T @ matrix, torus.jacobian(x))
+    stretched = np.einsum(
+        "nia,ij,njb->nab", torus.jacobian(x), matrix.T @ matrix, torus.jacobian(x)
+    )
     np.testing.assert_allclose(mapped.metric(x), stretched, atol=1e-12)
     same = [c.log_coordinate_density(x) for c in (torus, mapped)]
     np.testing.assert_allclose(*same, atol=1e-12)
