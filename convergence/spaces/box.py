@@ -132,23 +132,22 @@ def maximum(function: Callable[[np.ndarray], np.ndarray], box: Sequence[Coordina
     grid = tensor(axes)
     values = function(grid)
     best = float(np.max(values))
-    steps = np.array([c.length / (count - 1) for c in box])
-    for node in grid[np.argsort(values)[-5:]]:
-        bounds = [
-            (max(c.low, v - h), min(c.high, v + h))
-            for c, v, h in zip(box, node, steps, strict=True)
-        ]
-        scaled = [
-            ((a - v) / h, (b - v) / h) for (a, b), v, h in zip(bounds, node, steps, strict=True)
-        ]
-        found = optimize.minimize(
-            lambda s, node=node: -float(function(node + s * steps)),
-            np.zeros(len(box)),
-            bounds=scaled,
+    low, high = (np.array([getattr(c, end) for c in box]) for end in ("low", "high"))
+    steps = (high - low) / (count - 1)
+
+    def ascent(node: np.ndarray) -> float:
+        """The maximum within one grid step of a node, in units of steps."""
+        bounds = np.maximum((low - node) / steps, -1), np.minimum((high - node) / steps, 1)
+
+        def below(shift: np.ndarray) -> float:
+            return -float(function(node + shift * steps))
+
+        return -float(
+            optimize.minimize(below, np.zeros(len(box)), bounds=optimize.Bounds(*bounds)).fun
         )
-        if np.isfinite(found.fun):
-            best = max(best, -float(found.fun))
-    return best
+
+    ascents = [ascent(node) for node in grid[np.argsort(values)[-5:]]]
+    return max([best, *(value for value in ascents if np.isfinite(value))])
 
 
 def rejection_sample(

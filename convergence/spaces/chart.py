@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import sympy
@@ -18,7 +19,7 @@ from .space import SmoothFunction, Space
 DEGENERATE = 1e-20
 
 
-def determinant(rows):
+def determinant(rows: list[list]) -> Any:
     """det by Laplace's rule, of entries that are expressions or arrays.
 
     SymPy's own would multiply everything out, NumPy's is slow on many small matrices.
@@ -32,7 +33,7 @@ def determinant(rows):
     )
 
 
-def gram(columns: Sequence[Sequence]) -> list[list]:
+def gram(columns: Iterable[Iterable]) -> list[list]:
     """The scalar products of columns of expressions or arrays."""
     return [[sum(s * t for s, t in zip(a, b, strict=True)) for b in columns] for a in columns]
 
@@ -152,14 +153,10 @@ class Chart(PlainData, Space):
         >>> from convergence.spaces import Ellipse
         >>> f = Ellipse(2, 1).function("sin(u) + x0**2")
         """
-        features = self.features_expressions
-        known = self._symbols | {f"x{i}": e for i, e in enumerate(features)}
-        parsed = parse(expression, known, "the test function")
-        plain = sympy.sympify(
-            expression,
-            locals=self._symbols | {f"x{i}": symbol(f"x{i}") for i in range(len(features))},
-        )
-        indexed = {s: f"x_{{{s.name[1:]}}}" for s in plain.free_symbols if s.name not in self.names}
+        ambient = {f"x{i}": e for i, e in enumerate(self.features_expressions)}
+        parsed = parse(expression, self._symbols | ambient, "the test function")
+        plain = sympy.sympify(expression, locals=self._symbols | {x: symbol(x) for x in ambient})
+        indexed = {s: f"x_{{{s.name[1:]}}}" for s in plain.free_symbols if s.name in ambient}
         return ChartFunction(self.names, parsed, sympy.latex(plain, symbol_names=indexed))
 
     def polynomial(self, expression: str) -> ChartFunction:  # type: ignore[override]
@@ -186,7 +183,7 @@ class Chart(PlainData, Space):
 
     def _metric_rows(self, x: np.ndarray) -> list[list]:
         """The entries of 𝒢, each an array (...)."""
-        return gram(np.moveaxis(self.jacobian(x), (-1, -2), (0, 1)))
+        return gram(list(np.moveaxis(self.jacobian(x), (-1, -2), (0, 1))))
 
     @cached_property
     def _largest_determinant(self) -> float:
@@ -304,11 +301,8 @@ class Chart(PlainData, Space):
         Its metric is the Cauchy-Green tensor JᵀWᵀWJ.
         """
         matrix = np.asarray(matrix, dtype=float)
-        if (
-            matrix.ndim != 2
-            or matrix.shape[1] != self.ambient_dim
-            or not np.all(np.isfinite(matrix))
-        ):
+        shaped = matrix.ndim == 2 and matrix.shape[1] == self.ambient_dim
+        if not (shaped and np.all(np.isfinite(matrix))):
             raise InvalidInputError(
                 f"a finite matrix with {self.ambient_dim} columns is needed, not {matrix}"
             )

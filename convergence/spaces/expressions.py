@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import sympy
@@ -12,8 +13,8 @@ from sympy.core.function import AppliedUndef
 
 from ..errors import InvalidInputError
 
-Expression = str | sympy.Expr
-Compiled = Callable[[np.ndarray], np.ndarray]
+Expression: TypeAlias = str | sympy.Expr
+Compiled: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 def symbol(name: str) -> sympy.Symbol:

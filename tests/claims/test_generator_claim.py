@@ -29,7 +29,7 @@ def test_schedules(claim, level, preset):
     for one, other in zip(schedule.joint, schedule.joint[1:], strict=False):
         assert other.n == GROWTH * one.n
         assert other.beta / one.beta == pytest.approx(GROWTH ** (2 / (d + 6)), rel=1e-5)
-    separation = claim.estimate.__self__.separation
+    separation = np.min(pdist(claim.space.features(claim.estimate.__self__.targets)))
     for setting in (*schedule.joint, *schedule.sampling):
         assert setting.beta * separation**2 >= 14 * (1 - 1e-5)
         assert np.min(claim.effective_degree(setting.n, setting.beta)) >= 200

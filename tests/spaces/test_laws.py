@@ -21,6 +21,7 @@ from convergence.spaces import (
     angle,
 )
 
+SHEAR = np.array([[1, 0.2, 0], [0, 0.5, -0.3], [0, 0, 2]])
 SPACES = [
     Circle(),
     Circle(kappa=1.3, mean_angle=0.6),
@@ -36,9 +37,7 @@ SPACES = [
     Ellipsoid(1, 1.3, 0.8, "sin(u)*cos(v)/2"),
     TorusOfRevolution(),
     TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10", "coordinates"),
-    TorusOfRevolution(log_density="cos(u - v)").mapped(
-        np.array([[1, 0.2, 0], [0, 0.5, -0.3], [0, 0, 2]])
-    ),
+    TorusOfRevolution(log_density="cos(u - v)").mapped(SHEAR),
     SwissRoll(log_density="-h/8"),
     GraphSurface("exp(-u**2 - v**2)", log_density="u/3"),
     ClosedCurve("cos(2*pi*t)"),
