@@ -13,6 +13,7 @@ from ..operators import streamed_generator
 from ..scores import PerPointMetric, Score
 from ..spaces import SmoothFunction, Space
 from ..verification import Claim, Fault
+from .remembered import remembered
 from .schedules import least_distance, schedules
 from .wrong_scores import wrong_drifts, wrong_scores
 
@@ -67,6 +68,7 @@ class GeneratorProblem:
         """The same for N = ∞."""
         return self.expectation_of(self.space, self.score, beta)
 
+    @remembered
     def expectation_of(self, space: Space, score: Score, beta: float) -> np.ndarray:
         """The expectation of another (space, score) at this problem's targets."""
         return self._columns(
@@ -76,6 +78,7 @@ class GeneratorProblem:
     def _shifted(self, change: np.ndarray, beta: float) -> np.ndarray:
         return self.expectation(beta) + change
 
+    @remembered
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
         """Mean shift and standard deviation of the estimate."""
         pairs = [

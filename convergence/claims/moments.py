@@ -13,6 +13,7 @@ from ..operators import streamed_degree, streamed_generator
 from ..scores import Distance
 from ..spaces import Chart
 from ..verification import Claim, Fault
+from .remembered import remembered
 from .schedules import COSTLY, SIZES, least_distance, schedules
 
 RANDOM_WALK = Distance()
@@ -107,12 +108,14 @@ class MetricProblem:
     def _law(self) -> limits.StepLaw:
         return limits.step_law(self.space, RANDOM_WALK)
 
+    @remembered
     def expectation(self, beta: float) -> np.ndarray:
         """The same for N = ∞."""
         return self._each(
             lambda m, x: -0.5 * limits.expectation_of(self._law, m, x, beta, self.hbar)
         )
 
+    @remembered
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
         """Mean shift and standard deviation of the estimate."""
         shift, variance = np.moveaxis(
@@ -229,10 +232,12 @@ class DensityProblem:
         law = limits.step_law(self.space, RANDOM_WALK)
         return np.exp(law.log_mass(self.targets, beta, power))[:, None]
 
+    @remembered
     def expectation(self, beta: float) -> np.ndarray:
         """The same for N = ∞."""
         return self._scale(beta) * self._mass(beta, 1)
 
+    @remembered
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
         """No shift, and the standard deviation of a mean."""
         variance = self._mass(beta, 2) - self._mass(beta, 1) ** 2
