@@ -81,6 +81,18 @@ def test_expectation_and_constants_against_brute_force(space, form, f, symmetris
         assert variance == pytest.approx((4 * HBAR * beta) ** 2 * second, rel=1e-8)
 
 
+def test_a_metric_that_falls_off_steeply():
+    """½(G(x) + G(y)) is nearly half of G(x) around the target, and the kernel reaches further."""
+    score = PerPointMetric(metric=(("1 + 30*exp(-200*(1 - cos(u0)))",),), symmetrised=True)
+    f, beta = RING.polynomial("x0**2 + x0*x1 + x1"), 10.0
+    u, y, nu = grid(RING, 8000)
+    g = 16 + 15 * np.exp(-200 * (1 - np.cos(u[:, 0])))
+    kernel, x = np.exp(-beta * g * u[:, 0] ** 2) * nu, RING.at(0.0)
+    mean = np.sum(kernel * (f(y) - f(x))) / np.sum(kernel)
+    got = limits.expectation(RING, score, f, x, beta, HBAR)
+    assert got == pytest.approx(-4 * HBAR * beta * mean, abs=1e-11)
+
+
 @BOTH
 @EVERY
 def test_expectation_tends_to_the_limit(space, form, f, symmetrised):
