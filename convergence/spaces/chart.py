@@ -69,8 +69,8 @@ class Chart(PlainData, Space):
     --------
     >>> from convergence.spaces import Chart, Coordinate, angle
     >>> cone = Chart((angle("u"), Coordinate("r", 1, 2)), ("r*cos(u)", "r*sin(u)", "2*r"))
-    >>> round(cone.volume, 10) == round(3 * np.pi * np.sqrt(5), 10)
-    True
+    >>> round(cone.volume / np.pi, 4)  # 3 sqrt 5
+    6.7082
     """
 
     coordinates: Sequence[Coordinate]
@@ -152,6 +152,8 @@ class Chart(PlainData, Space):
         --------
         >>> from convergence.spaces import Ellipse
         >>> f = Ellipse(2, 1).function("sin(u) + x0**2")
+        >>> float(f(np.array([0.0])))
+        4.0
         """
         ambient = {f"x{i}": e for i, e in enumerate(self.features_expressions)}
         parsed = parse(expression, self._symbols | ambient, "the test function")
