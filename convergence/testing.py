@@ -47,7 +47,8 @@ def assert_limit(
     ----------
     estimate : callable
         (points, f, targets, beta) → estimates at the targets, shape (targets,). The targets are
-        no sample points.
+        no sample points. On a chart both are rows of coordinates, and the kernel acts on
+        `space.features` of them.
     space, score : the problem
     functions : sequence of test functions
     n, beta, replicates : the samples

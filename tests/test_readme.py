@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from convergence.reporting import ledger, ledger_sections
@@ -38,10 +39,22 @@ def test_the_table_of_claims_is_made_from_the_results(monkeypatch):
     assert len(claims_and_verdicts(README)) > 2
 
 
+def guide():
+    text = (ROOT / "docs" / "extending.md").read_text()
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
 def test_the_study_of_the_extension_guide_loads(tmp_path):
     from convergence.running import load_study
 
-    text = (ROOT / "docs" / "extending.md").read_text()
     path = tmp_path / "my_study.py"
-    path.write_text(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0])
+    path.write_text(guide()[0])
     assert load_study(path).claims[0].id == "sphere-4"
+
+
+def test_the_chart_of_the_extension_guide_makes_a_claim():
+    names = {}
+    exec(guide()[1], names)
+    assert names["claim"].limit.shape == (3, 1)
+    determinants = [np.linalg.det(names[k].metric(np.zeros(2))) for k in ("catenoid", "flattened")]
+    np.testing.assert_allclose(determinants, [1, 0.25])

@@ -5,7 +5,7 @@ import pytest
 
 from convergence.errors import InvalidInputError
 from convergence.scores import Distance
-from convergence.spaces import Circle
+from convergence.spaces import Circle, Ellipse
 from convergence.testing import assert_limit, assert_rate_at_least, assert_standard_normal
 
 CIRCLE = Circle(kappa=1.3)
@@ -22,6 +22,24 @@ def diffusion_map(points, f, targets, beta, scale=4.0, drift=True):
 
 def test_the_right_operator_passes():
     assert_limit(diffusion_map, CIRCLE, Distance(), F, **OPTIONS)
+
+
+def test_on_a_chart_the_kernel_acts_on_features():
+    ellipse = Ellipse(2, 1, "cos(u - 1)", "coordinates")
+
+    def on_features(points, f, targets, beta, scale=4.0):
+        x, y = ellipse.features(targets), ellipse.features(points)
+        weights = np.exp(-beta * np.sum((x[:, None] - y) ** 2, axis=-1))
+        return scale * beta * (f(targets) - weights @ f(points) / weights.sum(axis=1))
+
+    def wrong(points, f, targets, beta):
+        return on_features(points, f, targets, beta, scale=2.0)
+
+    options = OPTIONS | {"beta": 20.0, "target_count": 3}
+    problem = ellipse, Distance(), [ellipse.function("sin(u + 2/5)")]
+    assert_limit(on_features, *problem, **options)
+    with pytest.raises(AssertionError, match="FAIL mean"):
+        assert_limit(wrong, *problem, **options)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -34,8 +35,8 @@ SIZE = 3.0
 REFINEMENTS = 3
 # agreement asked for, and accepted when the last refinement does not reach it
 GOAL, ACCEPTED = 1e-10, 1e-9
-# nodes of rules kept, and evaluated at once
-KEPT_NODES = 3_000_000
+# nodes of rules kept by all laws together (about 100 MB), and evaluated at once
+KEPT_NODES = 4_000_000
 CHUNK_NODES = 200_000
 
 
@@ -69,6 +70,8 @@ class QuadratureLaw(StepLaw):
     an increment in units of E|f(y) - f(x)|/sqrt β, which 4ħβ turns into units of |∇f|.
     """
 
+    _rules: ClassVar[OrderedDict[tuple, tuple[Rule, Rule]]] = OrderedDict()
+
     def __init__(
         self,
         space: Chart,
@@ -76,7 +79,6 @@ class QuadratureLaw(StepLaw):
         log_weight: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         self.space, self.score, self.log_weight = space, score, log_weight
-        self._rules: OrderedDict[tuple, tuple[Rule, Rule]] = OrderedDict()
 
     @cached_property
     def _base(self) -> Cells:
@@ -121,7 +123,7 @@ class QuadratureLaw(StepLaw):
 
     def _pair(self, x: np.ndarray, beta: float, power: int, level: int) -> tuple[Rule, Rule]:
         """The rules of both orders for one target."""
-        key = (x.tobytes(), beta, power, level)
+        key = (self, x.tobytes(), beta, power, level)
         if key not in self._rules:
             query = self.score.queries(self.space.features(x[None]), beta)[0]
             cells = visible_cells(

@@ -39,7 +39,7 @@ def generator(
     Parameters
     ----------
     points : ndarray, shape (N, D)
-        The sample y_j.
+        The sample y_j (on a chart its features).
     values : ndarray, shape (N,) or (N, F)
         f(y_j), one column a function.
     score : Distance or PerPointMetric

@@ -40,9 +40,7 @@ def metric_ellipses(
     for ax, (title, chart) in zip(axes[0], charts.items(), strict=True):
         _panel(ax, chart, n, degree, np.random.default_rng(seed))
         ax.set_title(title, loc="left")
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2
-    )
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 

@@ -13,14 +13,14 @@ from ..scores import Distance
 from ..spaces import SwissRoll
 
 _FEW_STEPS = 100
-_MODES = 150
+_MODES = 80
 
 
 def heat_on_the_roll(
     n: int,
     beta: float = 1.5,
     steps: tuple[int, ...] = (20, 300, 3_000, 100_000),
-    density: str = "cos(u)/2 + h/12",
+    density: str = "cos(u)/2 + h/6",
     seed: int = 0,
 ) -> Figure:
     """The walk's law after some numbers of steps from one point, m = 4ħβt steps for a time t.

@@ -1,5 +1,6 @@
 """Charts: what follows from an embedding, against finite differences, quadrature and by hand."""
 
+import doctest
 import pickle
 
 import numpy as np
@@ -22,6 +23,7 @@ from convergence.spaces import (
     TorusOfRevolution,
     angle,
 )
+from convergence.spaces import chart as chart_module
 from convergence.spaces.box import rejection_sample, tensor
 
 CHARTS = [
@@ -262,3 +264,7 @@ def test_densities_that_are_not_smooth_are_refused(log_density):
 def test_a_density_above_its_bound_is_an_error():
     with pytest.raises(SamplerError, match="supposed maximum"):
         rejection_sample(lambda x: -(x[:, 0] ** 2), -0.5, SEGMENT, 10, np.random.default_rng(0))
+
+
+def test_examples():
+    assert doctest.testmod(chart_module, extraglobs={"np": np}) == (0, 6)
