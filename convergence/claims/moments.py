@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -101,7 +102,7 @@ class MetricProblem:
         own = np.arange(len(self.targets))  # every target has columns of its own
         return -0.5 * found.reshape(len(own), len(own), -1)[own, own]
 
-    def _each(self, number: Callable[[Moment, np.ndarray], np.ndarray]) -> np.ndarray:
+    def _each(self, number: Callable[[Any, np.ndarray], Any]) -> np.ndarray:
         return np.stack([[number(m, x) for m in self._moments(x)] for x in self.targets])
 
     @cached_property

@@ -64,12 +64,12 @@ def _panel(ax: Axes, chart: Chart, n: int, degree: float, rng: np.random.Generat
     radius = 0.42 * float(np.min(spacing / np.max(widths, axis=0)))
     _density(ax, chart)
     for k, (x, one, other) in enumerate(zip(grid, found, exact, strict=True)):
-        for matrix, style, label in (
-            (one, {"color": COLOURS[1], "lw": 1.2}, f"estimated, $N = {n:,}$"),
-            (other, {"color": "k", "lw": 0.8, "ls": "--"}, "exact"),
+        for matrix, color, line, label in (
+            (one, COLOURS[1], "-", f"estimated, $N = {n:,}$"),
+            (other, "k", "--", "exact"),
         ):
             curve = x + radius * _circle() @ np.linalg.cholesky(matrix).T
-            ax.plot(*curve.T, **style, label=label if k == 0 else None)
+            ax.plot(*curve.T, color=color, ls=line, label=label if k == 0 else None)
     names = chart.names
     ax.set(xlabel=f"${names[0]}$", ylabel=f"${names[1]}$")
     ax.set_xlim(chart.coordinates[0].low, chart.coordinates[0].high)

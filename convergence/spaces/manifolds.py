@@ -102,7 +102,8 @@ class ClosedCurve(Chart):
 
 
 # weights of the network of `TanhTorus`: from (cos u, sin u, cos v, sin v) to six hidden
-# units with their offsets, and from these to five features; drawn once and rounded, the best conditioned of a few thousand
+# units with their offsets, and from these to five features; drawn once and rounded, the best
+# conditioned of a few thousand
 _HIDDEN = (
     (-0.25, -0.14, -0.11, 0.29),
     (0.04, 0.24, -0.05, -0.4),
