@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from convergence.claims import PRESETS
+from convergence.claims import PRESETS, GeneratorProblem
 from convergence.claims.schedules import GROWTH
 from convergence.running import load_study, study_files
+from convergence.scores import Distance
+from convergence.spaces import TorusOfRevolution
 from convergence.verification import study_level
 from convergence.verification.statistics import location_power
 
@@ -45,3 +47,16 @@ def test_every_fault_is_one_and_the_standard_preset_rejects_it(claim, level):
             wrong = fault.expectation(setting.beta) - claim.expectation(setting.beta)
             powers += [location_power(c, setting.replicates, level) for c in (wrong / sd).T]
         assert max(powers) > 1 - 1e-6, fault.name
+
+
+def test_on_a_chart_the_kernel_acts_on_features_and_functions_on_coordinates():
+    torus, a, beta = TorusOfRevolution(log_density="cos(u)"), (0.3, -0.2, 0.5), 6.0
+    f = torus.function("sin(u + v)")
+    problem = GeneratorProblem(torus, Distance(a), (f,), 0.7, 3)
+    points = torus.sample(2000, np.random.default_rng(0))
+    x, y = torus.features(problem.targets), torus.features(points)
+    weights = np.exp(-beta * np.sum((x[:, None] - y) ** 2, axis=-1) + y @ np.array(a))
+    expected = f(problem.targets) - weights @ f(points) / weights.sum(axis=1)
+    for sample in (points, iter(np.split(points, 4))):
+        found = problem.estimate(sample, beta)
+        np.testing.assert_allclose(found[:, 0], 4 * 0.7 * beta * expected, rtol=1e-10)
