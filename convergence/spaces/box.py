@@ -16,7 +16,7 @@ from ..errors import InvalidInputError, QuadratureError, SamplerError
 MOST_NODES = 4_000_000
 GRID = 40_000
 # proposals drawn at once
-BATCH = 65_536
+BATCH = 16_384
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 from convergence.claims import PRESETS, GeneratorProblem
 from convergence.claims.schedules import GROWTH
 from convergence.running import load_study, study_files
-from convergence.scores import PerPointMetric
-from convergence.spaces import Circle
+from convergence.scores import Distance, PerPointMetric
+from convergence.spaces import Circle, TorusOfRevolution
 from convergence.verification import study_level
 from convergence.verification.statistics import location_power
 
@@ -83,3 +83,16 @@ def test_faults_of_a_per_point_metric(symmetrised):
     arc = np.abs(np.angle(np.exp(1j * (u[:, None] - u))))
     squares = arc**2 * ((g[:, None] + g) / 2 if symmetrised else g[:, None])
     assert problem.separation == pytest.approx(np.sqrt(np.min(squares[arc > 0])), rel=1e-12)
+
+
+def test_on_a_chart_the_kernel_acts_on_features_and_functions_on_coordinates():
+    torus, a, beta = TorusOfRevolution(log_density="cos(u)"), (0.3, -0.2, 0.5), 6.0
+    f = torus.function("sin(u + v)")
+    problem = GeneratorProblem(torus, Distance(a), (f,), 0.7, 3)
+    points = torus.sample(2000, np.random.default_rng(0))
+    x, y = torus.features(problem.targets), torus.features(points)
+    weights = np.exp(-beta * np.sum((x[:, None] - y) ** 2, axis=-1) + y @ np.array(a))
+    expected = f(problem.targets) - weights @ f(points) / weights.sum(axis=1)
+    for sample in (points, iter(np.split(points, 4))):
+        found = problem.estimate(sample, beta)
+        np.testing.assert_allclose(found[:, 0], 4 * 0.7 * beta * expected, rtol=1e-10)
