@@ -55,3 +55,11 @@ class StudyError(ConvergenceError, LookupError):
 
 class CheckpointError(ConvergenceError, OSError):
     """A checkpoint or result cannot be read or written (full disk, foreign file, damage)."""
+
+
+class InfeasibleError(ConvergenceError, ArithmeticError):
+    """No scaling of this kernel has the marginals asked for: its support does not allow them."""
+
+
+class NotConvergedError(ConvergenceError, ArithmeticError):
+    """An iteration did not reach its tolerance, so what it left must not be used."""

@@ -1,5 +1,24 @@
 """What is exponentiated and how it is normalised, as plain data."""
 
+from .conventions import CONVENTIONS, beta_from
 from .distance import Distance
+from .normalisations import (
+    RANDOM_WALK,
+    CoifmanLafon,
+    KeyPotential,
+    Normalisation,
+    Sinkhorn,
+    TargetMeasure,
+)
 
-__all__ = ["Distance"]
+__all__ = [
+    "CONVENTIONS",
+    "RANDOM_WALK",
+    "CoifmanLafon",
+    "Distance",
+    "KeyPotential",
+    "Normalisation",
+    "Sinkhorn",
+    "TargetMeasure",
+    "beta_from",
+]
