@@ -156,22 +156,23 @@ class _Dual:
                 psi = psi + residual
                 phi = self.log_a - self.rows(psi)[0]
             else:
-                change = self._newton(phi, psi, np.exp(log_columns), min(0.1, error), most)
+                change = self._newton(phi, psi, np.exp(log_columns), error, most)
                 phi, psi = self._ascend(phi, psi, change)
         return phi, psi, False, self.sums, error
 
-    def _newton(self, phi, psi, columns, accuracy, most):
+    def _newton(self, phi, psi, columns, error, most):
         """δ with (diag(columns) - Aᵀ diag(1/a) A) δ = b - columns, scaled to unit diagonal."""
-        root = np.sqrt(columns)
+        root, mean = np.sqrt(columns), np.mean(columns)
 
         def apply(z):
             v = np.ravel(z) / root
             _, ahead = self.rows(psi, v)
             _, back = self.columns(phi, ahead, v)
-            return -root * back[:, 0]
+            return root * (np.mean(root * np.ravel(z)) / mean - back[:, 0])  # constants kept at 0
 
         matrix = LinearOperator((len(root), len(root)), matvec=apply, dtype=float)
         left = max(1, (most - self.sums) // 2)
+        accuracy = min(max(error, 1e-4), 0.1)
         solution, _ = cg(matrix, (self.b - columns) / root, rtol=accuracy, maxiter=left)
         return solution / root
 
