@@ -240,9 +240,9 @@ def refined(
                 new, old = (np.stack([f(s) for f in functions]) for functions in (found, last))
                 if np.max(np.abs(new - old)) <= TOLERANCE * max(1.0, np.max(np.abs(new))):
                     return found
-            n *= 2
+            n = 3 * n // 2
         else:
-            n = int(1.25 * n) + 1
+            n = 5 * n // 4
     raise NotConvergedError(
         f"{_MOST_NODES} nodes do not resolve the kernel at beta = {beta:g}; take a smaller beta"
     )
