@@ -135,8 +135,13 @@ def test_gaussian_alpha_against_quadrature(alpha):
     score = Distance(tuple(a), CoifmanLafon(alpha))
     assert limits.expectation(PLANE, score, f, x, beta, HBAR) == pytest.approx(expected, abs=1e-9)
     # the mass, with the weight's constant such that h(0) = 1
-    mass = limits.step_law(PLANE, score).log_mass(x, beta, 1)
-    assert mass == pytest.approx(np.log(kernel.sum()), abs=1e-9)
+    law = limits.step_law(PLANE, score)
+    assert law.log_mass(x, beta, 1) == pytest.approx(np.log(kernel.sum()), abs=1e-9)
+    # the square of kernel and weight
+    square = kernel**2 / nu
+    assert law.log_mass(x, beta, 2) == pytest.approx(np.log(square.sum()), abs=1e-9)
+    mean = square @ f(y) / square.sum() - f(x)
+    assert law.mean_increment(f, x, beta, 2) == pytest.approx(mean, abs=1e-9)
 
 
 def test_gaussian_sinkhorn_keeps_the_gaussian():

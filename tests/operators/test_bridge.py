@@ -93,6 +93,16 @@ def test_large_beta_needs_no_more_than_some_hundred_sums():
     np.testing.assert_allclose(found.coupling().sum(axis=0), b, rtol=1e-10)
 
 
+def test_newton_keeps_the_free_constant_of_the_potentials_at_bay():
+    """Constants solve the homogeneous equation: left to the rounding they grew to 1e4 here."""
+    points = Sphere(2, 1.1, (0, 0, 1)).sample(2000, np.random.default_rng(1))
+    a = np.exp(0.3 * points[:, 0])
+    found = bridge(points, points, 10.0, a / a.sum(), np.full(2000, 1 / 2000))
+    assert found.converged
+    assert found.iterations < 400
+    assert np.max(np.abs(found.key_potential)) < 20
+
+
 def test_unconverged_is_said():
     found = bridge(X, Y, 8.0, A, B, max_iterations=10)
     assert not found.converged
