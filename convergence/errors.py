@@ -63,3 +63,11 @@ class QuadratureError(ConvergenceError, ArithmeticError):
 
 class SamplerError(ConvergenceError, ArithmeticError):
     """A sampler met a density larger than the bound its exactness rests on."""
+
+
+class InfeasibleError(ConvergenceError, ArithmeticError):
+    """No scaling of this kernel has the marginals asked for: its support does not allow them."""
+
+
+class NotConvergedError(ConvergenceError, ArithmeticError):
+    """An iteration did not reach its tolerance, so what it left must not be used."""

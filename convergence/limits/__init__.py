@@ -15,19 +15,29 @@ from .law import (
     score_law,
     step_law,
 )
+from .normalised import log_weight
+from .potentials import bridge_potentials, log_mass, sinkhorn_potential
+from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
 from .witten import drift, generator
 
 __all__ = [
+    "Profile",
     "QuadratureLaw",
     "StepLaw",
+    "bridge_potentials",
     "drift",
     "effective_degree",
     "expectation",
     "expectation_of",
     "generator",
+    "log_mass",
+    "log_weight",
+    "profile_of",
+    "revolution",
     "sampling_constants",
     "sampling_constants_of",
     "score_law",
+    "sinkhorn_potential",
     "step_law",
 ]

@@ -1,19 +1,27 @@
 """Closed forms on R^n with Gaussian density.
 
-With ν = N(0, Σ) and K h = exp(-β|x-y|² + a·y), the law proportional to (K h)^p dν is N(m, C) with
+With ν = N(0, Σ) and K h = exp(-β|x-y|² + a·y + ½ yᵀWy), the law proportional to (K h)^p dν is
+N(m, C) with
 
-    C = (2pβ I + Σ⁻¹)⁻¹,   m - x = C (p a - Σ⁻¹ x),
+    C = (2pβ I + Σ⁻¹ - pW)⁻¹,   m - x = C (p a - (Σ⁻¹ - pW) x),
 
-and the mean of a polynomial is the finite sum E f = Σ_k (½ C:∇∇)^k f(m) / k!.
+and the mean of a polynomial is the finite sum E f = Σ_k (½ C:∇∇)^k f(m) / k!. The weight of a
+normalisation is Gaussian too, with the eigenvectors of Σ. For an eigenvalue 1/s of Σ, W has
+
+    Coifman-Lafon:   α / (1/s + 1/(2β))                    from q_β = N(0, Σ + I/(2β)),
+    Sinkhorn:        ½[(4β+s) - sqrt((4β+s)² - 8βs)]       the fixed point of w = 2βs'/(2β+s'),
+                                                           s' = s - w.
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from math import factorial
 
 import numpy as np
 
-from ..scores import Distance
+from ..errors import NoReferenceError
+from ..scores import RANDOM_WALK, CoifmanLafon, Distance, Normalisation, Sinkhorn
 from ..spaces import Gaussian, Polynomial, SmoothFunction
 from .law import PolynomialLaw, as_polynomial, step_law
 
@@ -23,21 +31,38 @@ class GaussianLaw(PolynomialLaw):
 
     def __init__(self, space: Gaussian, score: Distance) -> None:
         self.space = space
+        self.normalisation = score.normalisation
         self.slope = score.slope(space.dim)
 
     def _law(self, x: np.ndarray, beta: float, power: int) -> tuple[np.ndarray, ...]:
         """C, the force b = p a - Σ⁻¹ x and the mean step m - x = C b."""
-        precision = self.space.precision
-        covariance = np.linalg.inv(2 * power * beta * np.eye(self.space.dim) + precision)
+        precision = self._weighted_precision(beta, power)
+        inverse = 2 * power * beta * np.eye(self.space.dim) + precision
+        if np.min(np.linalg.eigvalsh(inverse)) <= 0:
+            raise NoReferenceError(
+                f"the weights of {self.normalisation!r} have infinite mass under the kernel at "
+                f"beta = {beta:g}; take a larger beta or a smaller alpha"
+            )
+        covariance = np.linalg.inv(inverse)
         force = power * self.slope - x @ precision
         return covariance, force, force @ covariance
 
+    def _weighted_precision(self, beta: float, power: int) -> np.ndarray:
+        """Σ⁻¹ - pW, formed as pT - (p-1)Σ⁻¹ with T = Σ⁻¹ - W free of cancellation."""
+        if self.normalisation == RANDOM_WALK:
+            return self.space.precision
+        variances, axes = np.linalg.eigh(self.space.sigma)
+        tilted = _tilted_precision(self.normalisation, variances, beta)
+        return (axes * (power * tilted - (power - 1) / variances)) @ axes.T
+
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
-        """½ log(|C|/|Σ|) + ½ xᵀΣ⁻¹x + x·b + ½ b·(m - x), the β|x|² terms cancelled by hand."""
+        """½ log(|C|/|Σ|) + ½ xᵀ(Σ⁻¹-pW)x + x·b + ½ b·(m - x), β|x|² cancelled by hand."""
         x = np.asarray(x, dtype=float)
         covariance, force, step = self._law(x, beta, power)
         determinants = np.linalg.slogdet(covariance)[1] - np.linalg.slogdet(self.space.sigma)[1]
-        quadratic = 0.5 * np.einsum("...a,ab,...b->...", x, self.space.precision, x)
+        quadratic = 0.5 * np.einsum(
+            "...a,ab,...b->...", x, self._weighted_precision(beta, power), x
+        )
         return 0.5 * determinants + quadratic + np.sum(x * force + 0.5 * step * force, axis=-1)
 
     def mean_increment(
@@ -50,6 +75,28 @@ class GaussianLaw(PolynomialLaw):
         for k in range(1, polynomial.poly.total_degree() // 2 + 1):
             total = total + _contraction(polynomial, covariance, x + step, k) / factorial(k)
         return total
+
+
+@singledispatch
+def _tilted_precision(
+    normalisation: Normalisation, variances: np.ndarray, beta: float
+) -> np.ndarray:
+    """Eigenvalues of Σ⁻¹ - W, in the order of the eigenvalues of Σ."""
+    raise NoReferenceError(
+        f"no closed-form expectation is known under a Gaussian density for {normalisation!r}"
+    )
+
+
+@_tilted_precision.register
+def _(normalisation: CoifmanLafon, variances, beta) -> np.ndarray:
+    alpha, width = normalisation.alpha, 0.5 / beta
+    return (1 - alpha) / variances + alpha * width / (variances * (variances + width))
+
+
+@_tilted_precision.register
+def _(normalisation: Sinkhorn, variances, beta) -> np.ndarray:
+    s, b = 1 / variances, 4 * beta + 1 / variances
+    return s - 4 * beta * s / (b + np.sqrt(b**2 - 8 * beta * s))
 
 
 def _contraction(f: Polynomial, covariance: np.ndarray, x: np.ndarray, k: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from functools import singledispatch
 import numpy as np
 
 from ..errors import NoReferenceError, require_positive
-from ..scores import Distance, Score
+from ..scores import RANDOM_WALK, Distance, Score
 from ..spaces import Polynomial, SmoothFunction, Space
 
 
@@ -55,6 +55,19 @@ def as_polynomial(f: SmoothFunction) -> Polynomial:
             f"the closed-form expectation needs a Polynomial test function, not {f!r}"
         )
     return f
+
+
+def refuse_normalisation(space: Space, score: Distance) -> None:
+    """Raise NoReferenceError where the score has a normalisation other than the random walk.
+
+    For the step laws that have no closed form of it.
+    """
+    if score.normalisation != RANDOM_WALK:
+        raise NoReferenceError(
+            f"no closed-form expectation is known on {type(space).__name__} for "
+            f"{score.normalisation!r}; integrate the step law with its weight, from "
+            "convergence.limits.log_weight, by quadrature"
+        )
 
 
 @singledispatch
@@ -149,7 +162,18 @@ def sampling_constants(
     -------
     shift, variance : ndarray, shape (...)
         To be divided by N.
+
+    Raises
+    ------
+    InvalidInputError
+    NoReferenceError
+        Also where the weights are estimated from the sample, which these constants leave out.
     """
+    if isinstance(score, Distance) and score.reuses_sample:
+        raise NoReferenceError(
+            f"the weights of {score.normalisation!r} are estimated from the sample: its errors are "
+            "correlated with them, so use the spread over replicates instead"
+        )
     return sampling_constants_of(score_law(score, space), f, x, beta, hbar)
 
 

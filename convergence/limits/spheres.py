@@ -22,13 +22,14 @@ from ..scores import Distance
 from ..spaces import FlatTorus, Polynomial, SmoothFunction, Space, Sphere
 from ..spaces.sphere import log_mean_exponential
 from .bessel import harmonic_defect
-from .law import PolynomialLaw, as_polynomial, step_law
+from .law import PolynomialLaw, as_polynomial, refuse_normalisation, step_law
 
 
 class SphericalLaw(PolynomialLaw):
     """The step law on a product of spheres."""
 
     def __init__(self, space: Space, factors: tuple[Sphere, ...], score: Distance) -> None:
+        refuse_normalisation(space, score)
         ends = np.cumsum([0, *(sphere.ambient_dim for sphere in factors)])
         self.factors = factors
         self.blocks = [slice(a, b) for a, b in pairwise(ends)]

@@ -7,8 +7,48 @@ from functools import singledispatch
 import numpy as np
 
 from ..errors import NoReferenceError, require_positive
-from ..scores import Distance, Score
+from ..scores import (
+    CoifmanLafon,
+    Distance,
+    KeyPotential,
+    Normalisation,
+    Score,
+    Sinkhorn,
+    TargetMeasure,
+)
 from ..spaces import SmoothFunction, Space
+
+
+@singledispatch
+def log_weight_gradient(normalisation: Normalisation, space: Space, x: np.ndarray) -> np.ndarray:
+    """The gradient of log h, h the limit of the normalisation's weight, shape (..., D).
+
+    Raises
+    ------
+    NoReferenceError
+        For a normalisation that is not known here.
+    """
+    raise NoReferenceError(f"no limit is known for the normalisation {normalisation!r}")
+
+
+@log_weight_gradient.register
+def _(normalisation: CoifmanLafon, space: Space, x: np.ndarray) -> np.ndarray:
+    return -normalisation.alpha * space.log_density_gradient(x)
+
+
+@log_weight_gradient.register
+def _(normalisation: Sinkhorn, space: Space, x: np.ndarray) -> np.ndarray:
+    return -0.5 * space.log_density_gradient(x)
+
+
+@log_weight_gradient.register
+def _(normalisation: TargetMeasure, space: Space, x: np.ndarray) -> np.ndarray:
+    return 0.5 * space.gradient(normalisation.log_density, x) - space.log_density_gradient(x)
+
+
+@log_weight_gradient.register
+def _(normalisation: KeyPotential, space: Space, x: np.ndarray) -> np.ndarray:
+    return space.gradient(normalisation.log_weight, x)
 
 
 @singledispatch
@@ -29,7 +69,8 @@ def second_and_first_order(
 def _(
     score: Distance, space: Space, f: SmoothFunction, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    potential_slope = -(space.log_density_gradient(x) + score.slope(space.ambient_dim))
+    slope = space.log_density_gradient(x) + score.slope(space.ambient_dim)
+    potential_slope = -(slope + log_weight_gradient(score.normalisation, space, x))
     drift = 2 * np.einsum("...a,...a->...", potential_slope, space.gradient(f, x))
     return -space.laplacian(f, x), drift
 
@@ -49,9 +90,11 @@ def generator(
     𝒞f = -ħ Δf + 2⟨dΦ, df⟩,   Φ = -ħ log(ρ h),
 
     positive semi-definite in L²(exp(-2Φ/ħ) dV), where ρ is the sampling density against the
-    Riemannian volume and h the Doob weight. A symmetrised per-point metric G has the same limit in
-    the geometry of G; a one-sided one has -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density
-    against the coordinates (see `convergence.limits.per_point_metric`).
+    Riemannian volume and h the weight of the keys: the Doob weight times the limit of the
+    normalisation's, ρ^-α for Coifman-Lafon, ρ^-½ for Sinkhorn, t^½/ρ for a target t dV. A
+    symmetrised per-point metric G has the same limit in the geometry of G; a one-sided one has
+    -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density against the coordinates (see
+    `convergence.limits.per_point_metric`).
 
     Parameters
     ----------
@@ -69,7 +112,8 @@ def generator(
 
     References
     ----------
-    Coifman and Lafon, Diffusion maps, 2006. Candanedo, Attention Geometry, arXiv:2604.09560.
+    Coifman and Lafon, Diffusion maps, 2006. Marshall and Coifman, Manifold learning with
+    bi-stochastic kernels, 2019. Candanedo, Attention Geometry, arXiv:2604.09560.
     """
     require_positive("hbar", hbar)
     second, first = second_and_first_order(score, space, f, x)

@@ -11,7 +11,7 @@ from ..kernels import gaussian_sums, score_sums
 from ..scores import Distance, Score
 
 # exp(-708) is the smallest normal float64
-_UNDERFLOW = -708.0
+UNDERFLOW = -708.0
 # of a few targets with a block of keys: temporaries that stay in the cache
 _PAIRS = 1 << 15
 
@@ -26,6 +26,7 @@ def generator(
     targets: np.ndarray | None = None,
     target_values: np.ndarray | None = None,
     self_loops: bool | None = None,
+    log_weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Estimate 4ħβ (f(x) - P f(x)) at targets outside the sample, or at the sample itself.
 
@@ -43,7 +44,7 @@ def generator(
     values : ndarray, shape (N,) or (N, F)
         f(y_j), one column a function.
     score : Distance or PerPointMetric
-        The kernel, random-walk normalised; a distance with or without a Doob weight.
+        The kernel and, for a distance, the weight on its keys.
     beta : float
         Inverse squared bandwidth.
     hbar : float
@@ -56,6 +57,9 @@ def generator(
     self_loops : bool, optional
         Only, and always, at the sample itself: whether the pair (i, i) belongs to the kernel. It
         multiplies 𝒞 by 1 - P_ii, so it is never chosen silently.
+    log_weights : ndarray, shape (N,), optional
+        log h(y_j) at the sample, in place of the score's own: needed where the weights are
+        themselves estimated from the sample (see `sample_log_weights`).
 
     Returns
     -------
@@ -84,8 +88,8 @@ def generator(
             raise InvalidInputError(
                 "targets outside the sample need target_values, and have no self_loops to choose"
             )
-        return streamed_generator(
-            [(points, values)], score, beta, hbar, targets=targets, target_values=target_values
+        return _at_targets(
+            [(points, values)], score, beta, hbar, targets, target_values, log_weights
         )
     if self_loops is None or target_values is not None:
         raise InvalidInputError(
@@ -96,7 +100,7 @@ def generator(
     require_positive("hbar", hbar)
     columns = _columns(values)
     exclude = None if self_loops else np.arange(len(points))
-    reach, _, means = _sums(points, columns, score, beta, points, columns, exclude)
+    reach, _, means = _sums(points, columns, score, beta, points, columns, log_weights, exclude)
     return _scaled(reach, means, beta, hbar).reshape(values.shape)
 
 
@@ -124,6 +128,19 @@ def streamed_generator(
     -------
     ndarray, the shape of `target_values`
     """
+    return _at_targets(chunks, score, beta, hbar, targets, target_values, None)
+
+
+def _at_targets(
+    chunks: Iterable[tuple[np.ndarray, np.ndarray]],
+    score: Score,
+    beta: float,
+    hbar: float,
+    targets: np.ndarray,
+    target_values: np.ndarray,
+    log_weights: np.ndarray | None,
+) -> np.ndarray:
+    """The estimate at targets; explicit log-weights belong to a single chunk."""
     require_positive("beta", beta)
     require_positive("hbar", hbar)
     targets, target_values = _floats("targets", targets), _floats("target_values", target_values)
@@ -142,7 +159,9 @@ def streamed_generator(
                 f"{target_values.shape} have different columns"
             )
         points, columns = _floats("points", points), _columns(_floats("values", values))
-        part_reach, part_mass, part_means = _sums(points, columns, score, beta, targets, centers)
+        part_reach, part_mass, part_means = _sums(
+            points, columns, score, beta, targets, centers, log_weights
+        )
         total = np.logaddexp(log_mass, part_mass)
         kept, added = (
             np.exp(m - np.where(total > -np.inf, total, 0)) for m in (log_mass, part_mass)
@@ -203,6 +222,7 @@ def _sums(
     beta: float,
     targets: np.ndarray,
     centers: np.ndarray,
+    log_weights: np.ndarray | None,
     exclude: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log-mass relative to the heaviest key, log-mass and centred means of every row."""
@@ -212,7 +232,8 @@ def _sums(
             exclude=exclude, block_size=max(2048, _PAIRS // len(targets)),
         )  # fmt: skip
         return log_mass, log_mass, means
-    log_weights = score.log_weights(points)
+    if log_weights is None:
+        log_weights = score.log_weights(points)
     log_mass, means = gaussian_sums(
         score.queries(targets, beta),
         score.keys(points),
@@ -228,7 +249,7 @@ def _sums(
 
 def _scaled(reach: np.ndarray, means: np.ndarray, beta: float, hbar: float) -> np.ndarray:
     """-4ħβ times the means, where every row has mass."""
-    refuse_empty_rows(reach >= _UNDERFLOW, beta)
+    refuse_empty_rows(reach >= UNDERFLOW, beta)
     return -4 * hbar * beta * means
 
 

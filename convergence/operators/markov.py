@@ -17,6 +17,7 @@ from ..errors import DisconnectedError, InvalidInputError
 from ..kernels import repeated_sums
 from ..scores import Distance
 from .generator import refuse_empty_rows
+from .normalisations import sample_log_weights
 
 _LARGEST_DENSE = 2**30  # bytes
 
@@ -85,13 +86,20 @@ class MarkovOperator(LinearOperator):
     def of_sample(
         cls, points: np.ndarray, score: Distance, beta: float, *, self_loops: bool
     ) -> MarkovOperator:
-        """The operator of a score on a sample: queries and keys are the sample's points."""
+        """The operator of a score on a sample: queries and keys are the sample's points.
+
+        Where the weights of the keys are estimated from the sample, `self_loops` also says
+        whether the pairs (j, j) count in them.
+        """
         if _is_cupy(points):
             points = array_module("cuda").asnumpy(points)
         points = np.asarray(points, dtype=float)
-        component = Component(
-            score.queries(points, beta), score.keys(points), score.log_weights(points)
+        log_weights = (
+            sample_log_weights(points, score, beta, self_loops=self_loops)
+            if score.reuses_sample
+            else score.log_weights(points)
         )
+        component = Component(score.queries(points, beta), score.keys(points), log_weights)
         return cls([component], beta, self_loops=self_loops)
 
     def _check_shares(self) -> None:

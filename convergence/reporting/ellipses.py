@@ -96,7 +96,8 @@ def _density(ax: Axes, chart: Chart) -> None:
     axes = [np.linspace(c.low, c.high, 80) for c in chart.coordinates]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     density = np.exp(chart.log_coordinate_density(grid))
-    ends = [end for c in chart.coordinates for end in (c.low, c.high)]
+    first, second = chart.coordinates
+    ends = (first.low, first.high, second.low, second.high)
     ax.imshow(
         density.T, cmap="Greys", alpha=0.35, vmin=0, extent=ends, origin="lower", aspect="auto",
         interpolation="bilinear",

@@ -1,8 +1,29 @@
 """What is exponentiated and how it is normalised, as plain data."""
 
+from .conventions import CONVENTIONS, beta_from
 from .distance import Distance
+from .normalisations import (
+    RANDOM_WALK,
+    CoifmanLafon,
+    KeyPotential,
+    Normalisation,
+    Sinkhorn,
+    TargetMeasure,
+)
 from .per_point_metric import PerPointMetric
 
 Score = Distance | PerPointMetric
 
-__all__ = ["Distance", "PerPointMetric", "Score"]
+__all__ = [
+    "CONVENTIONS",
+    "RANDOM_WALK",
+    "CoifmanLafon",
+    "Distance",
+    "KeyPotential",
+    "Normalisation",
+    "PerPointMetric",
+    "Score",
+    "Sinkhorn",
+    "TargetMeasure",
+    "beta_from",
+]

@@ -1,0 +1,187 @@
+"""The Schrödinger bridge between two marginals, matrix-free and in the log domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from ..errors import InvalidInputError
+from ..kernels import gaussian_sums
+from .markov import Component, MarkovOperator
+from .sinkhorn import log_marginal, refuse_no_mass, sinkhorn
+
+_SWEEPS = 8  # of Sinkhorn's alternating updates, before Newton's method
+_HALVINGS = 30
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """The coupling A_ij = exp(φ_i - β|u_i - v_j|² + ψ_j) with row sums a and column sums b.
+
+    Attributes
+    ----------
+    query_potential, key_potential : ndarray, shapes (n_queries,) and (n_keys,)
+        φ and ψ.
+    operator : MarkovOperator
+        P with A = diag(a) P: the log-weights of its keys are ψ.
+    row_marginal : ndarray, shape (n_queries,)
+        a.
+    converged : bool
+    iterations : int
+        Kernel sums used.
+    marginal_error : float
+        Largest |log(column sum / b)|; the row sums are exact.
+    """
+
+    query_potential: np.ndarray
+    key_potential: np.ndarray
+    operator: MarkovOperator
+    row_marginal: np.ndarray
+    converged: bool
+    iterations: int
+    marginal_error: float
+
+    def coupling(self) -> np.ndarray:
+        """A as a dense matrix, where it is small enough for `MarkovOperator.toarray`."""
+        return self.row_marginal[:, None] * self.operator.toarray()
+
+
+def bridge(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    beta: float,
+    row_marginal: np.ndarray,
+    column_marginal: np.ndarray,
+    *,
+    self_loops: bool = True,
+    tolerance: float = 1e-12,
+    max_iterations: int = 2000,
+) -> Bridge:
+    """The coupling closest to a Gaussian kernel among those with two given marginals.
+
+    Equal marginals on equal points are scaled symmetrically (φ = ψ), so the coupling is symmetric
+    and carries no current. Otherwise the concave dual Σ b_j ψ_j - Σ a_i log(K e^ψ)_i is maximised
+    by a few alternating updates and then Newton's method with conjugate gradients, because at
+    large β alternating updates alone need a number of sweeps proportional to β.
+
+    Parameters
+    ----------
+    queries, keys : ndarray, shapes (n_queries, D) and (n_keys, D)
+    beta : float
+    row_marginal, column_marginal : ndarray, shapes (n_queries,) and (n_keys,)
+        a and b, positive, of equal total.
+    self_loops : bool
+        As in `MarkovOperator`.
+    tolerance : float
+        On `Bridge.marginal_error`; never asked below the rounding of the potentials.
+    max_iterations : int
+        Kernel sums allowed.
+
+    Returns
+    -------
+    Bridge
+
+    Raises
+    ------
+    InvalidInputError
+    InfeasibleError
+        When a row or column of the kernel has no mass.
+
+    References
+    ----------
+    Peyré and Cuturi, Computational Optimal Transport, 2019, ch. 4.
+    """
+    queries, keys = np.asarray(queries, dtype=float), np.asarray(keys, dtype=float)
+    log_a = log_marginal("row_marginal", row_marginal, len(queries))
+    log_b = log_marginal("column_marginal", column_marginal, len(keys))
+    a, b = np.exp(log_a), np.exp(log_b)
+    if abs(np.sum(a) - np.sum(b)) > 1e-9 * np.sum(a):
+        raise InvalidInputError(
+            f"the marginals need equal totals, not {np.sum(a):g} and {np.sum(b):g}: scale one"
+        )
+    if np.array_equal(queries, keys) and np.array_equal(log_a, log_b):
+        found = sinkhorn(
+            keys, beta, self_loops=self_loops, marginal=a,
+            tolerance=tolerance, max_iterations=max_iterations,
+        )  # fmt: skip
+        phi = psi = found.log_weights
+        state = found.converged, found.iterations, found.marginal_error
+    else:
+        dual = _Dual(queries, keys, beta, log_a, log_b, self_loops)
+        phi, psi, *state = dual.maximise(tolerance, max_iterations)
+    operator = MarkovOperator([Component(queries, keys, psi)], beta, self_loops=self_loops)
+    return Bridge(phi, psi, operator, a, *state)
+
+
+class _Dual:
+    """The dual problem, a function of the key potential ψ alone."""
+
+    def __init__(self, queries, keys, beta, log_a, log_b, self_loops) -> None:
+        self.queries, self.keys, self.beta = queries, keys, beta
+        self.log_a, self.log_b, self.a, self.b = log_a, log_b, np.exp(log_a), np.exp(log_b)
+        self.exclude = None if self_loops else np.arange(len(keys))
+        self.sums = 0
+        refuse_no_mass("rows", self.rows(np.zeros(len(keys)))[0], beta)
+        refuse_no_mass("columns", self.columns(np.zeros(len(queries)))[0], beta)
+
+    def rows(self, psi, values=None, centers=None):
+        """log Σ_j K_ij e^ψ_j and the means of values under it."""
+        self.sums += 1
+        return gaussian_sums(
+            self.queries, self.keys, self.beta, psi, values, centers, exclude=self.exclude
+        )
+
+    def columns(self, phi, values=None, centers=None):
+        """log Σ_i K_ij e^φ_i and the means of values under it."""
+        self.sums += 1
+        return gaussian_sums(
+            self.keys, self.queries, self.beta, phi, values, centers, exclude=self.exclude
+        )
+
+    def maximise(self, tolerance, most):
+        """φ, ψ, converged, kernel sums and the error of the column sums."""
+        psi = np.zeros(len(self.keys))
+        phi = self.log_a - self.rows(psi)[0]
+        for step in range(most):
+            log_columns = psi + self.columns(phi)[0]
+            residual = self.log_b - log_columns
+            error = float(np.max(np.abs(residual)))
+            if error <= max(tolerance, 4 * np.finfo(float).eps * np.max(np.abs(psi))):
+                return phi, psi, True, self.sums, error
+            if self.sums >= most:
+                break
+            if step < _SWEEPS:
+                psi = psi + residual
+                phi = self.log_a - self.rows(psi)[0]
+            else:
+                change = self._newton(phi, psi, np.exp(log_columns), error, most)
+                phi, psi = self._ascend(phi, psi, change)
+        return phi, psi, False, self.sums, error
+
+    def _newton(self, phi, psi, columns, error, most):
+        """δ with (diag(columns) - Aᵀ diag(1/a) A) δ = b - columns, scaled to unit diagonal."""
+        root, mean = np.sqrt(columns), np.mean(columns)
+
+        def apply(z):
+            v = np.ravel(z) / root
+            _, ahead = self.rows(psi, v)
+            _, back = self.columns(phi, ahead, v)
+            return root * (np.mean(root * np.ravel(z)) / mean - back[:, 0])  # constants kept at 0
+
+        matrix = LinearOperator((len(root), len(root)), matvec=apply, dtype=float)
+        left = max(1, (most - self.sums) // 2)
+        accuracy = min(max(error, 1e-4), 0.1)
+        solution, _ = cg(matrix, (self.b - columns) / root, rtol=accuracy, maxiter=left)
+        return solution / root
+
+    def _ascend(self, phi, psi, change):
+        """The longest of the steps 1, ½, ¼, ... of `change` on which the dual does not fall."""
+        for halving in range(_HALVINGS):
+            new_psi = psi + 0.5**halving * change
+            new_phi = self.log_a - self.rows(new_psi)[0]
+            gain = self.b @ (new_psi - psi) + self.a @ (new_phi - phi)
+            if gain >= -1e-13 * np.sum(self.b * (1 + np.abs(psi))):
+                break
+        return new_phi, new_psi
