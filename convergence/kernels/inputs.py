@@ -157,6 +157,12 @@ def _log_weights(xp: Any, log_weights: Any | None, n_keys: int) -> tuple[Any | N
 def checked_values(
     xp: Any, values: Any | None, centers: Any | None, n_queries: int, n_keys: int
 ) -> tuple[Any, Any]:
+    """Values and centers as float64 arrays of `xp`, one column a value; none become no columns.
+
+    Raises
+    ------
+    InvalidInputError
+    """
     if values is None:
         if centers is not None:
             raise InvalidInputError("centers were passed without values: pass both or neither")

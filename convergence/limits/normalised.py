@@ -7,16 +7,25 @@ the kernel under ν, it gives the exact step law.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
 import numpy as np
 
 from ..errors import NoReferenceError, require_positive
-from ..scores import CoifmanLafon, Distance, KeyPotential, Normalisation, Sinkhorn, TargetMeasure
-from ..spaces import Space
-from .law import step_law
-from .potentials import sinkhorn_potential
-from .profile import profile_of
+from ..scores import (
+    RANDOM_WALK,
+    CoifmanLafon,
+    Distance,
+    KeyPotential,
+    Normalisation,
+    Sinkhorn,
+    TargetMeasure,
+)
+from ..spaces import Chart, SmoothFunction, Space
+from .law import StepLaw, step_law
+from .potentials import log_mass, sinkhorn_potential
+from .profile import Profile, profile_of
+from .quadrature import QuadratureLaw
 
 LogWeight = Callable[[np.ndarray], np.ndarray]
 """log h at points of shape (..., D), up to a constant."""
@@ -69,12 +78,66 @@ def _(normalisation: KeyPotential, space: Space, beta: float) -> LogWeight:
 @log_weight.register
 def _(normalisation: Sinkhorn, space: Space, beta: float) -> LogWeight:
     profile = profile_of(space)
-    potential = sinkhorn_potential(profile, beta)
+    potential = sinkhorn_potential(profile, beta, _along(profile, normalisation.log_marginal))
     return lambda y: potential(profile.coordinate(y))
 
 
+def _along(profile: Profile, f: SmoothFunction | None) -> LogWeight | None:
+    """A function of the point as one of the profile's coordinate, which it must depend on alone."""
+    if f is None:
+        return None
+    if profile.point is None:
+        raise NoReferenceError("this profile knows no points to evaluate a marginal at")
+    point = profile.point
+    return lambda s: f(point(s))
+
+
 def _log_mass(space: Space, beta: float) -> LogWeight:
-    """log q_β, from the step law of the plain kernel."""
+    """log q_β, from the step law of the plain kernel, on a chart from its profile."""
     require_positive("beta", beta)
+    if isinstance(space, Chart):
+        profile = profile_of(space)
+        along = log_mass(profile, beta)
+        return lambda y: along(profile.coordinate(y))
     law = step_law(space, Distance())
     return lambda y: law.log_mass(y, beta, 1)
+
+
+class NormalisedLaw(StepLaw):
+    """The step law on a chart of a kernel whose keys carry the weight of a normalisation.
+
+    Parameters
+    ----------
+    space : Chart
+    score : Distance
+    """
+
+    def __init__(self, space: Chart, score: Distance) -> None:
+        self.space, self.score = space, score
+        self._laws: dict[float, QuadratureLaw] = {}
+
+    def _at(self, beta: float) -> QuadratureLaw:
+        if beta not in self._laws:
+            weight = log_weight(self.score.normalisation, self.space, beta)
+            self._laws[beta] = QuadratureLaw(self.space, Distance(self.score.doob), weight)
+        return self._laws[beta]
+
+    def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
+        return self._at(beta).log_mass(x, beta, power)
+
+    def mean_increment(
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
+    ) -> np.ndarray:
+        return self._at(beta).mean_increment(f, x, beta, power)
+
+    def mean_squared_increment(
+        self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
+    ) -> np.ndarray:
+        return self._at(beta).mean_squared_increment(f, x, beta, power)
+
+
+@step_law.register
+@lru_cache(maxsize=64)
+def _(space: Chart, score: Distance) -> StepLaw:
+    plain = score.normalisation == RANDOM_WALK
+    return QuadratureLaw(space, score) if plain else NormalisedLaw(space, score)

@@ -22,11 +22,13 @@ from dataclasses import dataclass
 from functools import partial, singledispatch
 
 import numpy as np
+import sympy
 from numpy.polynomial import Chebyshev, polynomial
 from scipy import special
 
 from ..errors import NoReferenceError, NotConvergedError, require_positive
-from ..spaces import Circle, Space, Sphere
+from ..spaces import Chart, Circle, Space, Sphere
+from ..spaces.expressions import symbol
 
 Function = Callable[[np.ndarray], np.ndarray]
 """Values at coordinates s of any shape, in the same shape."""
@@ -56,6 +58,8 @@ class Profile:
         Whether the surface or the curve itself is meant.
     coordinate : callable
         Points (..., D) → s (...).
+    point : callable, optional
+        s (...) → a point with that coordinate.
     """
 
     curve: Function
@@ -64,6 +68,7 @@ class Profile:
     periodic: bool
     rotating: bool
     coordinate: Function
+    point: Function | None = None
 
 
 def revolution(
@@ -106,7 +111,7 @@ def _(space: Circle) -> Profile:
     def log_density(theta: np.ndarray) -> np.ndarray:
         return space.at(theta) @ space.concentration / space.radius
 
-    return Profile(space.at, log_density, (-np.pi, np.pi), True, False, space.angle)
+    return Profile(space.at, log_density, (-np.pi, np.pi), True, False, space.angle, space.at)
 
 
 @profile_of.register
@@ -127,6 +132,47 @@ def _(space: Sphere) -> Profile:
         return np.arctan2(np.linalg.norm(x - along[..., None] * axis, axis=-1), along)
 
     return Profile(curve, log_density, (0.0, np.pi), False, True, coordinate)
+
+
+@profile_of.register
+def _(space: Chart) -> Profile:
+    """A curve, or a surface of revolution about the third feature, recognised symbolically."""
+    if space.dim == 1:
+        axis, kept = 0, slice(None)
+    else:
+        axis, kept = _turned_axis(space), slice(0, None, 2)  # r and z where the angle is zero
+    coordinate = space.coordinates[axis]
+
+    def point(s: np.ndarray) -> np.ndarray:
+        return np.asarray(s, dtype=float)[..., None] * np.eye(space.dim)[axis]
+
+    return Profile(
+        curve=lambda s: space.features(point(s))[..., kept],
+        log_density=lambda s: space.unnormalised_log_density(point(s)),
+        interval=(coordinate.low, coordinate.high),
+        periodic=coordinate.periodic,
+        rotating=space.dim == 2,
+        coordinate=lambda x: x[..., axis],
+        point=point,
+    )
+
+
+def _turned_axis(space: Chart) -> int:
+    """Which coordinate runs along the profile, where the other is an angle of rotation."""
+    if space.dim == 2 and space.ambient_dim == 3:
+        x, y, z = space.features_expressions
+        for axis, angle in ((0, space.coordinates[1]), (1, space.coordinates[0])):
+            turn = symbol(angle.name)
+            along = sympy.simplify(x * sympy.cos(turn) + y * sympy.sin(turn))
+            across = sympy.simplify(x * sympy.sin(turn) - y * sympy.cos(turn))
+            free = (z, space.log_density_parsed, along)
+            whole = angle.periodic and np.isclose(angle.length, 2 * np.pi, rtol=1e-14)
+            if whole and across == 0 and not any(e.has(turn) for e in free):
+                return axis
+    raise NoReferenceError(
+        f"{space} is no surface of revolution about its third feature with a density of the "
+        "profile's coordinate alone: no profile is known for it"
+    )
 
 
 class Rule:

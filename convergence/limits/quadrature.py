@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..scores import Distance
 from ..spaces import Chart, SmoothFunction
 from ..spaces.box import tensor
 from .cells import CUTOFF, Cells, base_cells, visible_cells
-from .law import StepLaw, step_law
+from .law import StepLaw
 
 # nodes a cell and direction, and for comparison
 ORDERS = (16, 14)
@@ -200,13 +200,3 @@ class QuadratureLaw(StepLaw):
             return mean, mean
 
         return self._agreed(value, x, beta, power)
-
-
-@lru_cache(maxsize=64)
-def _law(space: Chart, score: Distance) -> QuadratureLaw:
-    return QuadratureLaw(space, score)
-
-
-@step_law.register
-def _(space: Chart, score: Distance) -> QuadratureLaw:
-    return _law(space, score)

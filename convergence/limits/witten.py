@@ -38,7 +38,10 @@ def _(normalisation: CoifmanLafon, space: Space, x: np.ndarray) -> np.ndarray:
 
 @log_weight_gradient.register
 def _(normalisation: Sinkhorn, space: Space, x: np.ndarray) -> np.ndarray:
-    return -0.5 * space.log_density_gradient(x)
+    gradient = -0.5 * space.log_density_gradient(x)
+    if normalisation.log_marginal is None:
+        return gradient
+    return gradient + 0.5 * space.gradient(normalisation.log_marginal, x)
 
 
 @log_weight_gradient.register

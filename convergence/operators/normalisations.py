@@ -101,18 +101,26 @@ def target_measure(
 
 
 def sample_log_weights(
-    points: np.ndarray, score: Distance, beta: float, *, self_loops: bool
+    features: np.ndarray,
+    score: Distance,
+    beta: float,
+    *,
+    self_loops: bool,
+    points: np.ndarray | None = None,
 ) -> np.ndarray:
     """The complete log-weights c_j of a score at the points of a sample.
 
     Parameters
     ----------
-    points : ndarray, shape (n, D)
+    features : ndarray, shape (n, D)
     score : Distance
         With its normalisation.
     beta : float
     self_loops : bool
         Whether the pairs (j, j) belong to the kernel that is normalised.
+    points : ndarray, optional
+        Where functions of the normalisation are evaluated: on a chart its coordinates (n, d);
+        the features by default.
 
     Returns
     -------
@@ -124,40 +132,47 @@ def sample_log_weights(
     NotConvergedError
         When Sinkhorn's iteration does not reach its tolerance.
     """
-    points = np.asarray(points, dtype=float)
-    weights = _weights(score.normalisation, points, beta, self_loops)
-    doob = score.doob_log_weights(points)
+    features = np.asarray(features, dtype=float)
+    points = features if points is None else points
+    weights = _weights(score.normalisation, features, points, beta, self_loops)
+    doob = score.doob_log_weights(features)
     return weights if doob is None else weights + doob
 
 
 @singledispatch
 def _weights(
-    normalisation: Normalisation, points: np.ndarray, beta: float, self_loops: bool
+    normalisation: Normalisation,
+    features: np.ndarray,
+    points: np.ndarray,
+    beta: float,
+    self_loops: bool,
 ) -> np.ndarray:
     raise InvalidInputError(f"{normalisation!r} is no normalisation of convergence.scores")
 
 
 @_weights.register
-def _(normalisation: CoifmanLafon, points, beta, self_loops) -> np.ndarray:
+def _(normalisation: CoifmanLafon, features, points, beta, self_loops) -> np.ndarray:
     if normalisation.alpha == 0:
-        return np.zeros(len(points))
-    return coifman_lafon(points, beta, normalisation.alpha, self_loops=self_loops)
+        return np.zeros(len(features))
+    return coifman_lafon(features, beta, normalisation.alpha, self_loops=self_loops)
 
 
 @_weights.register
-def _(normalisation: TargetMeasure, points, beta, self_loops) -> np.ndarray:
+def _(normalisation: TargetMeasure, features, points, beta, self_loops) -> np.ndarray:
     log_target = normalisation.log_density(points)
-    return target_measure(points, beta, log_target, self_loops=self_loops)
+    return target_measure(features, beta, log_target, self_loops=self_loops)
 
 
 @_weights.register
-def _(normalisation: KeyPotential, points, beta, self_loops) -> np.ndarray:
+def _(normalisation: KeyPotential, features, points, beta, self_loops) -> np.ndarray:
     return normalisation.log_weight(points)
 
 
 @_weights.register
-def _(normalisation: Sinkhorn, points, beta, self_loops) -> np.ndarray:
-    found = sinkhorn(points, beta, self_loops=self_loops)
+def _(normalisation: Sinkhorn, features, points, beta, self_loops) -> np.ndarray:
+    log_a = normalisation.log_marginal
+    marginal = None if log_a is None else np.exp(log_a(points))
+    found = sinkhorn(features, beta, self_loops=self_loops, marginal=marginal)
     if not found.converged:
         raise NotConvergedError(
             f"Sinkhorn's marginals are still {found.marginal_error:.1e} off after "

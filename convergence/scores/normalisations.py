@@ -6,7 +6,7 @@ potential Φ = -ħ log(ρ h). Each class below is one choice of h:
 | normalisation             | weight at finite β                         | its limit h |
 |---------------------------|--------------------------------------------|-------------|
 | `CoifmanLafon(α)`         | q_β^-α, q_β(y) = ∫ K(y, z) dν(z)           | ρ^-α        |
-| `Sinkhorn()`              | u with u(x) ∫ K(x, y) u(y) dν(y) = 1       | ρ^-1/2      |
+| `Sinkhorn(log a)`         | u with u(x) ∫ K(x, y) u(y) dν(y) = a(x)    | (a/ρ)^1/2   |
 | `TargetMeasure(log t)`    | t^1/2 / q_β                                | t^1/2 / ρ   |
 | `KeyPotential(ψ)`         | exp ψ                                      | exp ψ       |
 
@@ -42,7 +42,22 @@ class CoifmanLafon:
 
 @dataclass(frozen=True)
 class Sinkhorn:
-    """The symmetric scaling u(x) K(x, y) u(y) with both marginals equal to the sampling law ν."""
+    """The symmetric scaling u(x) K(x, y) u(y) with both marginals equal to a dν.
+
+    With a = 1 the doubly stochastic one; with another a the Schrödinger bridge from a dν to
+    itself, whose key potential is ψ = log u.
+
+    Parameters
+    ----------
+    log_marginal : smooth function, optional
+        log a against the sampling law ν.
+
+    References
+    ----------
+    Marshall and Coifman, Manifold learning with bi-stochastic kernels, 2019.
+    """
+
+    log_marginal: SmoothFunction | None = None
 
 
 @dataclass(frozen=True)
