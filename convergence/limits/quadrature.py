@@ -170,6 +170,11 @@ class QuadratureLaw(StepLaw):
         return found
 
     def _refuse_outside(self, x: np.ndarray) -> None:
+        if x.shape[-1:] != (self.space.dim,):
+            raise InvalidInputError(
+                f"points of {self.space} are rows of {self.space.dim} coordinates, not an array "
+                f"of shape {x.shape}"
+            )
         for a, c in enumerate(self.space.coordinates):
             if not c.periodic and np.any((x[..., a] < c.low) | (x[..., a] > c.high)):
                 raise InvalidInputError(

@@ -68,7 +68,8 @@ class Chart(PlainData, Space):
     Raises
     ------
     InvalidInputError
-        For unknown names, ranges that are not positive, fewer features than coordinates.
+        For unknown names, ranges that are not positive, fewer features than coordinates, a
+        periodic coordinate in which embedding or density is not periodic.
 
     Examples
     --------
@@ -96,6 +97,19 @@ class Chart(PlainData, Space):
                 f'the density is against "volume" or "coordinates", not {self.against!r}'
             )
         _ = self.features_expressions, self.log_density_parsed
+        self._refuse_open_ends()
+
+    def _refuse_open_ends(self) -> None:
+        """Both ends of a periodic coordinate must be the same point, with the same density."""
+        for a, coordinate in enumerate(self.coordinates):
+            low, high = (low_discrepancy(self.coordinates, 16, margin=0.25) for _ in range(2))
+            low[:, a], high[:, a] = coordinate.low, coordinate.high
+            for what, value in (("embedding", self.features), ("log density", self._given)):
+                if coordinate.periodic and not np.allclose(value(low), value(high), atol=1e-9):
+                    raise InvalidInputError(
+                        f"the {what} of {self} is not periodic in {coordinate.name}: give it, or "
+                        "a bounded coordinate"
+                    )
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.names)}) in R^{self.ambient_dim}"

@@ -211,6 +211,8 @@ def test_refusals():
     f = graph.function("u")
     with pytest.raises(InvalidInputError, match="outside"):
         limits.expectation(graph, Distance(), f, np.array([[0.0, 2.1]]), 10.0)
+    with pytest.raises(InvalidInputError, match="rows of 2"):
+        limits.expectation(graph, Distance(), f, np.zeros((3, 1)), 10.0)
     with pytest.raises(InvalidInputError, match="beta"):
         limits.expectation(graph, Distance(), f, np.array([[0.0, 0.0]]), np.nan)
     with pytest.raises(InvalidInputError, match="Doob"):

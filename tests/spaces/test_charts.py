@@ -236,6 +236,8 @@ SEGMENT = (Coordinate("u", -1, 1),)
         (lambda: Chart((angle("u"), angle("v")), ("u",)), "as many features"),
         (lambda: Chart((), ()), "as many features"),
         (lambda: Ellipse(2, 1, against="area"), "area"),
+        (lambda: Ellipse(2, 1, "u/2"), "log density .* not periodic in u"),
+        (lambda: Chart((angle("u"), angle("v")), ("u", "cos(v)", "sin(v)")), "not periodic in u"),
         (lambda: Ellipse(-1, 1), "a must be"),
         (lambda: TorusOfRevolution(1, 2), "smaller"),
         (lambda: SwissRoll(0), "height"),
@@ -254,11 +256,11 @@ def test_refusals(make, words):
         make()
 
 
-@pytest.mark.parametrize("log_density", ["abs(u - 1)", "u/2"])
+@pytest.mark.parametrize("log_density", ["abs(sin(u))", "u*(2*pi - u)/4"])
 def test_densities_that_are_not_smooth_are_refused(log_density):
-    """A kink, and a jump where the angle closes."""
+    """A kink, and a slope that jumps where the angle closes."""
     with pytest.raises(QuadratureError, match="smooth"):
-        Ellipse(2, 1, log_density).log_density(np.array([[0.5]]))
+        TorusOfRevolution(log_density=log_density).log_density(np.array([[0.5, 1.0]]))
 
 
 def test_a_density_above_its_bound_is_an_error():
