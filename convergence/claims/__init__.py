@@ -1,5 +1,6 @@
 """Where the two wings meet: builders that pair an estimate with its references."""
 
+from .bridges import bridge_claim
 from .generator import GeneratorProblem, generator_claim
 from .moments import DensityProblem, MetricProblem, density_claim, metric_claim
 from .schedules import PRESETS
@@ -9,6 +10,7 @@ __all__ = [
     "DensityProblem",
     "GeneratorProblem",
     "MetricProblem",
+    "bridge_claim",
     "density_claim",
     "generator_claim",
     "metric_claim",

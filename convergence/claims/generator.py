@@ -9,12 +9,12 @@ from functools import cached_property, partial
 import numpy as np
 
 from .. import limits
-from ..operators import streamed_generator
-from ..scores import PerPointMetric, Score
+from ..operators import generator, sample_log_weights, streamed_generator
+from ..scores import Distance, PerPointMetric, Score, Sinkhorn
 from ..spaces import SmoothFunction, Space
 from ..verification import Claim, Fault
 from .remembered import remembered
-from .schedules import least_distance, schedules
+from .schedules import STREAMED, WHOLE, Plan, least_distance, schedules
 from .wrong_scores import wrong_drifts, wrong_scores
 
 
@@ -55,6 +55,8 @@ class GeneratorProblem:
     def estimate(self, points: np.ndarray | Iterable[np.ndarray], beta: float) -> np.ndarray:
         """4ħβ(f - P f) from a sample, whole or in chunks."""
         chunks = [points] if isinstance(points, np.ndarray) else points
+        if self.reuses_sample:
+            return self._normalised_estimate(np.concatenate(list(chunks)), beta)
         return streamed_generator(
             ((self.space.features(chunk), self.values(chunk)) for chunk in chunks),
             self.score,
@@ -68,6 +70,28 @@ class GeneratorProblem:
         """The same for N = ∞."""
         return self.expectation_of(self.space, self.score, beta)
 
+    @property
+    def reuses_sample(self) -> bool:
+        """Whether the weights of the keys are estimated from the sample."""
+        return isinstance(self.score, Distance) and self.score.reuses_sample
+
+    def _normalised_estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
+        """The same where all points are summed over all points first.
+
+        No point counts in its own q_j, whose mean is then N - 1 times q_β; Sinkhorn's scaling needs
+        the diagonal to exist.
+        """
+        assert isinstance(self.score, Distance)
+        features = self.space.features(points)
+        loops = isinstance(self.score.normalisation, Sinkhorn)
+        log_weights = sample_log_weights(
+            features, self.score, beta, self_loops=loops, points=points
+        )
+        return generator(
+            features, self.values(points), self.score, beta, self.hbar, log_weights=log_weights,
+            targets=self.space.features(self.targets), target_values=self.values(self.targets),
+        )  # fmt: skip
+
     @remembered
     def expectation_of(self, space: Space, score: Score, beta: float) -> np.ndarray:
         """The expectation of another (space, score) at this problem's targets."""
@@ -80,9 +104,10 @@ class GeneratorProblem:
 
     @remembered
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
-        """Mean shift and standard deviation of the estimate."""
+        """Mean shift and standard deviation of the estimate, as if the weights were known."""
+        law = limits.score_law(self.score, self.space)
         pairs = [
-            limits.sampling_constants(self.space, self.score, f, self.targets, beta, self.hbar)
+            limits.sampling_constants_of(law, f, self.targets, beta, self.hbar)
             for f in self.functions
         ]
         shift = np.stack([pair[0] for pair in pairs], axis=-1) / n
@@ -94,7 +119,12 @@ class GeneratorProblem:
 
     @property
     def separation(self) -> float:
-        """The least distance between targets, as the score measures it: exp(-β·separation²)."""
+        """The least distance between targets, as the score measures it: exp(-β·separation²).
+
+        Infinite where replicate errors are used, whose tests hold for dependent targets too.
+        """
+        if self.reuses_sample:
+            return np.inf
         if isinstance(self.score, PerPointMetric):
             squares = -self.score(self.targets, self.targets, 1.0)
             return float(np.sqrt(np.min(squares + np.diag(np.full(len(squares), np.inf)))))
@@ -155,6 +185,7 @@ def generator_claim(
     hbar: float = 1.0,
     target_count: int | None = None,
     wrong: Mapping[str, tuple[Space, Score]] | None = None,
+    plan: Plan | None = None,
 ) -> Claim:
     """The claim 4ħβ(f - P_β f) → 𝒞f on a space, for any row-normalised kernel of `scores`.
 
@@ -170,6 +201,9 @@ def generator_claim(
         small enough to show its bias, else 5.
     wrong : mapping, optional
         Further faults: a name, and the wrong (space, score) whose expectation must be rejected.
+    plan : Plan, optional
+        Sizes and replicates; by default streamed samples, or where the weights of the keys are
+        estimated from the sample itself smaller ones with replicate errors.
 
     Returns
     -------
@@ -179,6 +213,7 @@ def generator_claim(
     """
     target_count = target_count or (3 if space.dim == 1 else 5)
     problem = GeneratorProblem(space, score, functions, hbar, target_count)
+    reuses = problem.reuses_sample
     return Claim(
         id=id,
         statement=statement,
@@ -189,8 +224,9 @@ def generator_claim(
         streamed=True,
         expectation=problem.expectation,
         limit=problem.limit,
-        schedules=schedules(problem),
-        sampling_error=problem.sampling_error,
+        schedules=schedules(problem, plan=plan or (WHOLE if reuses else STREAMED)),
+        sampling_error=None if reuses else problem.sampling_error,
+        sampling_shape=(lambda n, beta: problem.sampling_error(n, beta)[1]) if reuses else None,
         effective_degree=problem.effective_degree,
         bias_order=1.0,
         slope=-2 / (space.dim + 6),

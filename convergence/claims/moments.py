@@ -15,7 +15,7 @@ from ..scores import Distance
 from ..spaces import Chart
 from ..verification import Claim, Fault
 from .remembered import remembered
-from .schedules import COSTLY, SIZES, least_distance, schedules
+from .schedules import COSTLY, STREAMED, least_distance, schedules
 
 RANDOM_WALK = Distance()
 
@@ -308,7 +308,7 @@ def _claim(
         streamed=True,
         expectation=problem.expectation,
         limit=problem.limit,
-        schedules=schedules(problem, rate, COSTLY if problem.space.dim > 1 else SIZES),
+        schedules=schedules(problem, rate, COSTLY if problem.space.dim > 1 else STREAMED),
         sampling_error=problem.sampling_error,
         effective_degree=problem.effective_degree,
         bias_order=1.0,

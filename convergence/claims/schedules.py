@@ -26,7 +26,7 @@ _INDEPENDENT = 14.0
 
 @dataclass(frozen=True)
 class Size:
-    """N = smallest·GROWTH^i for i < steps, with replicates for the joint and the sampling check."""
+    """How many N, with replicates for the joint and the sampling check."""
 
     steps: int
     joint_replicates: int
@@ -34,19 +34,44 @@ class Size:
     sampling_replicates: int
 
 
-SIZES = {
-    "smoke": Size(3, 8, (1,), 12),
-    "standard": Size(5, 48, (1, 3), 96),
-    "paper": Size(7, 100, (1, 3, 5), 400),
-}
+@dataclass(frozen=True)
+class Plan:
+    """N = smallest·growth^i for i < steps, the smallest by dimension, and sizes by preset."""
+
+    smallest: Mapping[int, int]
+    growth: int
+    sizes: Mapping[str, Size]
+
+
+STREAMED = Plan(
+    {1: 16_000, 2: 24_000, 3: 32_000},
+    3,
+    {
+        "smoke": Size(3, 8, (1,), 12),
+        "standard": Size(5, 48, (1, 3), 96),
+        "paper": Size(7, 100, (1, 3, 5), 400),
+    },
+)
 # where a sample costs more, as by rejection on a chart
-COSTLY = {
-    "smoke": Size(3, 8, (1,), 12),
-    "standard": Size(4, 24, (1, 2), 48),
-    "paper": Size(6, 100, (1, 3), 400),
-}
-SMALLEST = {1: 16_000, 2: 24_000, 3: 32_000}
-GROWTH = 3
+COSTLY = Plan(
+    STREAMED.smallest,
+    3,
+    {
+        "smoke": Size(3, 8, (1,), 12),
+        "standard": Size(4, 24, (1, 2), 48),
+        "paper": Size(6, 100, (1, 3), 400),
+    },
+)
+# where the weights of all points are summed over all points
+WHOLE = Plan(
+    {1: 6_000, 2: 6_000, 3: 8_000},
+    2,
+    {
+        "smoke": Size(3, 8, (0,), 12),
+        "standard": Size(3, 24, (1,), 48),
+        "paper": Size(6, 48, (2, 4), 100),
+    },
+)
 FIRST_BIAS = 1 / 64  # relative, where the bias check starts
 DOUBLINGS = 9
 
@@ -70,7 +95,7 @@ class PointwiseProblem(Protocol):
 def schedules(
     problem: PointwiseProblem,
     rate: float | None = None,
-    sizes: Mapping[str, Size] = SIZES,
+    plan: Plan = STREAMED,
 ) -> Mapping[str, Schedule]:
     """The schedule of every preset.
 
@@ -82,7 +107,7 @@ def schedules(
     """
     d = problem.space.dim
     rate = 2 / (d + 6) if rate is None else rate
-    smallest = SMALLEST.get(d, SMALLEST[3] * 4 ** (d - 3))
+    smallest = plan.smallest.get(d, plan.smallest[3] * 4 ** (d - 3))
     lowest, highest = _allowed_betas(problem, smallest)
     bias = highest * np.abs(problem.expectation(highest) - problem.limit)
     balanced = _balanced_beta(problem, smallest, rate, highest, bias)
@@ -91,8 +116,8 @@ def schedules(
     base = 2.0 ** np.ceil(np.log2(start / FIRST_BIAS))
 
     def setting(step: int, replicates: int) -> Setting:
-        beta = first_beta * GROWTH ** (rate * step)
-        return Setting(smallest * GROWTH**step, float(f"{beta:.6g}"), replicates)
+        beta = first_beta * plan.growth ** (rate * step)
+        return Setting(smallest * plan.growth**step, float(f"{beta:.6g}"), replicates)
 
     return {
         preset: Schedule(
@@ -100,7 +125,7 @@ def schedules(
             sampling=tuple(setting(step, size.sampling_replicates) for step in size.sampling_steps),
             joint=tuple(setting(step, size.joint_replicates) for step in range(size.steps)),
         )
-        for preset, size in sizes.items()
+        for preset, size in plan.sizes.items()
     }
 
 

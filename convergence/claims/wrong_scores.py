@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import singledispatch
 
-from ..scores import Distance, PerPointMetric, Score
+from ..scores import (
+    RANDOM_WALK,
+    CoifmanLafon,
+    Distance,
+    KeyPotential,
+    Normalisation,
+    PerPointMetric,
+    Score,
+    Sinkhorn,
+    TargetMeasure,
+)
 
 
 @singledispatch
@@ -16,10 +26,34 @@ def wrong_scores(score: Score) -> dict[str, Score]:
 
 @wrong_scores.register
 def _(score: Distance) -> dict[str, Score]:
-    if not score.doob:
-        return {}
-    squared = Distance(tuple(2 * a for a in score.doob))
-    return {"Doob weight omitted": Distance(), "Doob weight squared": squared}
+    wrong = {
+        name: replace(score, normalisation=normalisation)
+        for name, normalisation in _wrong_normalisations(score.normalisation).items()
+    }
+    if score.doob:
+        wrong["Doob weight omitted"] = replace(score, doob=())
+        wrong["Doob weight squared"] = replace(score, doob=tuple(2 * a for a in score.doob))
+    return dict(wrong)
+
+
+def _wrong_normalisations(normalisation: Normalisation) -> dict[str, Normalisation]:
+    wrong: dict[str, Normalisation]
+    if isinstance(normalisation, CoifmanLafon) and normalisation.alpha:
+        alpha = normalisation.alpha
+        return {
+            "α omitted": RANDOM_WALK,
+            "α doubled": CoifmanLafon(2 * alpha),
+            "sign of α": CoifmanLafon(-alpha),
+        }
+    if isinstance(normalisation, Sinkhorn):
+        wrong = {"scaling omitted": RANDOM_WALK, "root missing in Sinkhorn": CoifmanLafon(1.0)}
+        return {"marginal omitted": Sinkhorn(), **wrong} if normalisation.log_marginal else wrong
+    if isinstance(normalisation, TargetMeasure):
+        return {
+            "target omitted": CoifmanLafon(1.0),
+            "ρ left in": KeyPotential(normalisation.log_density),
+        }
+    return {}
 
 
 @wrong_scores.register

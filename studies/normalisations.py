@@ -1,0 +1,100 @@
+"""Normalisations: each weight on the keys moves the drift, and by how much is exact.
+
+Φ = -ħ log(ρ h) with h = 1 (random walk), ρ^-α (Coifman-Lafon), h (Doob), ρ^-½ (Sinkhorn), (a/ρ)^½
+(Schrödinger bridge from a dν to itself), t^½/ρ (target law t dV), on a von Mises circle, a sphere
+with von Mises-Fisher density and a torus of revolution. Where the weights are estimated from the
+sample, errors are those of replicates.
+"""
+
+from convergence.claims import bridge_claim, generator_claim
+from convergence.running import Study
+from convergence.scores import CoifmanLafon, Distance, Sinkhorn, TargetMeasure
+from convergence.spaces import Ellipse, Ellipsoid, TorusOfRevolution
+
+COIFMAN_LAFON = "Coifman & Lafon 2006"
+SINKHORN = "Marshall & Coifman 2019; Candanedo, arXiv:2604.09560"
+
+circle = Ellipse(1, 1, "1.3*cos(u - 0.6)")
+sphere = Ellipsoid(1, 1, 1, "1.1*cos(u)")
+torus = TorusOfRevolution(2, 1, "cos(v)/2 + sin(v)/2")
+tests = {
+    "circle": (circle, (circle.function("cos(u + 0.3)"), circle.function("cos(2*u + 1.2)"))),
+    "sphere": (sphere, (sphere.function("x0*x1 + x2"), sphere.function("x0*x2"))),
+    "torus": (torus, (torus.function("sin(u + v)"), torus.function("sin(v) + cos(u)/2"))),
+}
+law = circle.function("sin(u)/2 + cos(2*u)/4")
+other_law = circle.function("cos(u)/2")
+symbols = {"circle": "$S^1$, von Mises", "sphere": "$S^2$, von Mises-Fisher", "torus": "torus"}
+
+
+def claim(name, kind, normalisation, statement, source=COIFMAN_LAFON, doob=()):
+    space, functions = tests[name]
+    return generator_claim(
+        f"{name}-{kind}",
+        space,
+        Distance(doob, normalisation),
+        functions,
+        statement=f"{symbols[name]}, {statement}",
+        source=source,
+        target_count=3,
+    )
+
+
+STUDY = Study(
+    title="Normalisations and the drift they leave",
+    claims=(
+        *(
+            claim(name, f"alpha-{alpha:g}", CoifmanLafon(alpha), rf"$\alpha = {text}$: {drift}")
+            for name in tests
+            for alpha, text, drift in (
+                (0.5, r"\frac{1}{2}", r"$\Phi = -\frac{\hbar}{2}\log\rho$"),
+                (1.0, "1", r"$\mathcal{C} = -\hbar\Delta$"),
+            )
+        ),
+        *(
+            claim(
+                name,
+                "sinkhorn",
+                Sinkhorn(),
+                r"Sinkhorn: $\Phi = -\frac{\hbar}{2}\log\rho$",
+                SINKHORN,
+            )
+            for name in tests
+        ),
+        claim("circle", "walk", CoifmanLafon(0.0), r"$\alpha = 0$: $\Phi = -\hbar\log\rho$"),
+        claim(
+            "circle",
+            "doob-alpha-1",
+            CoifmanLafon(1.0),
+            r"$\alpha = 1$ and Doob $e^{a\cdot y}$: $\Phi = -\hbar\log h$",
+            doob=(0.5, -0.8),
+        ),
+        claim(
+            "circle",
+            "target",
+            TargetMeasure(law),
+            r"target $t\,dV$: $\Phi = -\frac{\hbar}{2}\log t$",
+        ),
+        claim(
+            "circle",
+            "bridge",
+            Sinkhorn(law),
+            r"bridge $a\,d\nu \to a\,d\nu$: $\Phi = -\frac{\hbar}{2}\log(\rho a)$",
+            SINKHORN,
+        ),
+        bridge_claim(
+            "bridge-currents",
+            circle,
+            law,
+            other_law,
+            statement="bridge with equal marginals over a symmetric kernel: $A = A^T$, no currents",
+            source="Candanedo, arXiv:2604.09560, first version",
+            refutes="typically non-reversible, with nonzero stationary currents",
+        ),
+    ),
+)
+
+if __name__ == "__main__":
+    from convergence.__main__ import run_file
+
+    run_file(__file__)
