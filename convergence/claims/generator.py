@@ -14,7 +14,7 @@ from ..scores import Distance, PerPointMetric, Score, Sinkhorn
 from ..spaces import SmoothFunction, Space
 from ..verification import Claim, Fault
 from .remembered import remembered
-from .schedules import STREAMED, WHOLE, Plan, least_distance, schedules
+from .schedules import ITERATED, STREAMED, WHOLE, Plan, least_distance, schedules
 from .wrong_scores import wrong_drifts, wrong_scores
 
 
@@ -74,6 +74,14 @@ class GeneratorProblem:
     def reuses_sample(self) -> bool:
         """Whether the weights of the keys are estimated from the sample."""
         return isinstance(self.score, Distance) and self.score.reuses_sample
+
+    @property
+    def plan(self) -> Plan:
+        """Sizes of samples that the estimate affords."""
+        if not self.reuses_sample:
+            return STREAMED
+        assert isinstance(self.score, Distance)
+        return ITERATED if isinstance(self.score.normalisation, Sinkhorn) else WHOLE
 
     def _normalised_estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
         """The same where all points are summed over all points first.
@@ -185,7 +193,6 @@ def generator_claim(
     hbar: float = 1.0,
     target_count: int | None = None,
     wrong: Mapping[str, tuple[Space, Score]] | None = None,
-    plan: Plan | None = None,
 ) -> Claim:
     """The claim 4ħβ(f - P_β f) → 𝒞f on a space, for any row-normalised kernel of `scores`.
 
@@ -201,15 +208,12 @@ def generator_claim(
         small enough to show its bias, else 5.
     wrong : mapping, optional
         Further faults: a name, and the wrong (space, score) whose expectation must be rejected.
-    plan : Plan, optional
-        Sizes and replicates; by default streamed samples, or where the weights of the keys are
-        estimated from the sample itself smaller ones with replicate errors.
-
     Returns
     -------
     Claim
         With all four checks, schedules for every preset, and the slope -2/(d+6) of the joint
-        limit β = c N^{2/(d+6)}.
+        limit β = c N^{2/(d+6)}. Where the weights of the keys are estimated from the sample itself,
+        samples are smaller and errors those of replicates.
     """
     target_count = target_count or (3 if space.dim == 1 else 5)
     problem = GeneratorProblem(space, score, functions, hbar, target_count)
@@ -224,7 +228,7 @@ def generator_claim(
         streamed=True,
         expectation=problem.expectation,
         limit=problem.limit,
-        schedules=schedules(problem, plan=plan or (WHOLE if reuses else STREAMED)),
+        schedules=schedules(problem, plan=problem.plan),
         sampling_error=None if reuses else problem.sampling_error,
         sampling_shape=(lambda n, beta: problem.sampling_error(n, beta)[1]) if reuses else None,
         effective_degree=problem.effective_degree,

@@ -39,13 +39,13 @@ class Plan:
     """N = smallest·growth^i for i < steps, the smallest by dimension, and sizes by preset."""
 
     smallest: Mapping[int, int]
-    growth: int
+    growth: float
     sizes: Mapping[str, Size]
 
 
 STREAMED = Plan(
     {1: 16_000, 2: 24_000, 3: 32_000},
-    3,
+    3.0,
     {
         "smoke": Size(3, 8, (1,), 12),
         "standard": Size(5, 48, (1, 3), 96),
@@ -55,25 +55,34 @@ STREAMED = Plan(
 # where a sample costs more, as by rejection on a chart
 COSTLY = Plan(
     STREAMED.smallest,
-    3,
+    3.0,
     {
         "smoke": Size(3, 8, (1,), 12),
         "standard": Size(4, 24, (1, 2), 48),
         "paper": Size(6, 100, (1, 3), 400),
     },
 )
-# where the weights of all points are summed over all points
+# where the weights of all points are summed over all points, once or many times
 WHOLE = Plan(
     {1: 6_000, 2: 6_000, 3: 8_000},
-    2,
+    2.0,
     {
-        "smoke": Size(3, 8, (0,), 12),
-        "standard": Size(3, 24, (1,), 48),
+        "smoke": Size(0, 0, (0,), 8),
+        "standard": Size(3, 16, (1,), 32),
+        "paper": Size(5, 48, (2, 3), 100),
+    },
+)
+ITERATED = Plan(
+    WHOLE.smallest,
+    1.5,
+    {
+        "smoke": Size(0, 0, (0,), 8),
+        "standard": Size(3, 10, (0,), 24),
         "paper": Size(6, 48, (2, 4), 100),
     },
 )
 FIRST_BIAS = 1 / 64  # relative, where the bias check starts
-DOUBLINGS = 9
+DOUBLINGS = 7
 
 
 class PointwiseProblem(Protocol):
@@ -102,7 +111,7 @@ def schedules(
     Along β(N) = c N^rate bias and sampling error fall together, like N^-rate: 2/(d+6) for a
     generator, the default, and 2/(d+4) where no gradient enters the sampling error. The
     constant c makes the error at the smallest N about least, among the β for which targets are
-    independent and effective degrees suffice there. The bias is followed over nine doublings of
+    independent and effective degrees suffice there. The bias is followed over seven doublings of
     β, from where it is about a percent.
     """
     d = problem.space.dim
@@ -117,7 +126,7 @@ def schedules(
 
     def setting(step: int, replicates: int) -> Setting:
         beta = first_beta * plan.growth ** (rate * step)
-        return Setting(smallest * plan.growth**step, float(f"{beta:.6g}"), replicates)
+        return Setting(round(smallest * plan.growth**step), float(f"{beta:.6g}"), replicates)
 
     return {
         preset: Schedule(

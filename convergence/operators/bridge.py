@@ -14,6 +14,7 @@ from .sinkhorn import log_marginal, refuse_no_mass, sinkhorn
 
 _SWEEPS = 8  # of Sinkhorn's alternating updates, before Newton's method
 _HALVINGS = 30
+_LEAST_SHARE = 1e-4  # of its mass that a column counts as having
 
 
 @dataclass(frozen=True)
@@ -161,14 +162,20 @@ class _Dual:
         return phi, psi, False, self.sums, error
 
     def _newton(self, phi, psi, columns, error, most):
-        """δ with (diag(columns) - Aᵀ diag(1/a) A) δ = b - columns, scaled to unit diagonal."""
-        root, mean = np.sqrt(columns), np.mean(columns)
+        """δ with (diag(columns) - Aᵀ diag(1/a) A) δ = b - columns, scaled to unit diagonal.
+
+        Where columns have next to nothing of their mass yet, or underflow, a raised diagonal keeps
+        the step finite; at the solution nothing is raised.
+        """
+        diagonal = np.maximum(columns, _LEAST_SHARE * self.b)
+        root, mean = np.sqrt(diagonal), np.mean(diagonal)
 
         def apply(z):
             v = np.ravel(z) / root
             _, ahead = self.rows(psi, v)
             _, back = self.columns(phi, ahead, v)
-            return root * (np.mean(root * np.ravel(z)) / mean - back[:, 0])  # constants kept at 0
+            constant = np.mean(root * np.ravel(z)) / mean  # kept at 0
+            return root * constant + ((diagonal - columns) * v - columns * back[:, 0]) / root
 
         matrix = LinearOperator((len(root), len(root)), matvec=apply, dtype=float)
         left = max(1, (most - self.sums) // 2)

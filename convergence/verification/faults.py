@@ -9,7 +9,13 @@ from scipy import stats
 
 from .claim import Batch, Claim, Fault, Setting
 from .sampling import unfit
-from .statistics import detectable, location_power, location_test, replicate_location_test
+from .statistics import (
+    detectable,
+    location_power,
+    location_test,
+    replicate_location_power,
+    replicate_location_test,
+)
 from .verdict import Outcome, Verdict
 
 
@@ -41,7 +47,8 @@ def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> V
                 statistic, p = replicate_location_test((batch.values - wrong)[:, :, j])
             else:
                 statistic, p = location_test(errors[:, :, j])
-            power = location_power(separations[:, j], len(batch.values), level)
+            power_of = location_power if errors is not None else replicate_location_power
+            power = power_of(separations[:, j], len(batch.values), level)
             tried.append((p, -statistic, power, label))
     p, statistic, _, label = min(tried)
     power = max(entry[2] for entry in tried)

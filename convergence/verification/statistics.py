@@ -85,6 +85,17 @@ def location_power(separations: np.ndarray, replicates: int, level: float) -> fl
     return float(stats.ncx2.sf(threshold, targets, np.clip(noncentrality, 1e-300, 1e6)))
 
 
+def replicate_location_power(separations: np.ndarray, replicates: int, level: float) -> float:
+    """Least chance that `replicate_location_test` rejects a mean of target t at separations_t.
+
+    That of the target which shows most, by the noncentral Student law.
+    """
+    freedom = replicates - 1
+    threshold = stats.t.isf(level / (2 * len(separations)), freedom)
+    shift = np.sqrt(replicates) * float(np.max(np.abs(separations)))
+    return float(stats.nct.sf(threshold, freedom, min(shift, 1e3)))
+
+
 def detectable(separations: np.ndarray, replicates: int, level: float, power: float) -> float:
     """The multiple of `separations` that `location_test` rejects with the given power."""
     unit = np.sqrt(replicates * np.sum(separations**2))
