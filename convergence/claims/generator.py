@@ -17,6 +17,8 @@ from .remembered import remembered
 from .schedules import ITERATED, STREAMED, WHOLE, Plan, least_distance, schedules
 from .wrong_scores import wrong_drifts, wrong_scores
 
+_MARGINALS = 1e-8  # far below every sampling error
+
 
 @dataclass(frozen=True)
 class GeneratorProblem:
@@ -93,7 +95,7 @@ class GeneratorProblem:
         features = self.space.features(points)
         loops = isinstance(self.score.normalisation, Sinkhorn)
         log_weights = sample_log_weights(
-            features, self.score, beta, self_loops=loops, points=points
+            features, self.score, beta, self_loops=loops, points=points, tolerance=_MARGINALS
         )
         return generator(
             features, self.values(points), self.score, beta, self.hbar, log_weights=log_weights,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, singledispatch
+from functools import lru_cache, partial, singledispatch
 
 import numpy as np
 import sympy
@@ -157,6 +157,7 @@ def _(space: Chart) -> Profile:
     )
 
 
+@lru_cache(maxsize=64)
 def _turned_axis(space: Chart) -> int:
     """Which coordinate runs along the profile, where the other is an angle of rotation."""
     if space.dim == 2 and space.ambient_dim == 3:

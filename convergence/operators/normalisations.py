@@ -107,6 +107,7 @@ def sample_log_weights(
     *,
     self_loops: bool,
     points: np.ndarray | None = None,
+    tolerance: float = 1e-12,
 ) -> np.ndarray:
     """The complete log-weights c_j of a score at the points of a sample.
 
@@ -121,6 +122,8 @@ def sample_log_weights(
     points : ndarray, optional
         Where functions of the normalisation are evaluated: on a chart its coordinates (n, d);
         the features by default.
+    tolerance : float
+        Of the marginals, where weights are found by iteration.
 
     Returns
     -------
@@ -134,7 +137,7 @@ def sample_log_weights(
     """
     features = np.asarray(features, dtype=float)
     points = features if points is None else points
-    weights = _weights(score.normalisation, features, points, beta, self_loops)
+    weights = _weights(score.normalisation, features, points, beta, self_loops, tolerance)
     doob = score.doob_log_weights(features)
     return weights if doob is None else weights + doob
 
@@ -146,33 +149,34 @@ def _weights(
     points: np.ndarray,
     beta: float,
     self_loops: bool,
+    tolerance: float,
 ) -> np.ndarray:
     raise InvalidInputError(f"{normalisation!r} is no normalisation of convergence.scores")
 
 
 @_weights.register
-def _(normalisation: CoifmanLafon, features, points, beta, self_loops) -> np.ndarray:
+def _(normalisation: CoifmanLafon, features, points, beta, self_loops, tolerance) -> np.ndarray:
     if normalisation.alpha == 0:
         return np.zeros(len(features))
     return coifman_lafon(features, beta, normalisation.alpha, self_loops=self_loops)
 
 
 @_weights.register
-def _(normalisation: TargetMeasure, features, points, beta, self_loops) -> np.ndarray:
+def _(normalisation: TargetMeasure, features, points, beta, self_loops, tolerance) -> np.ndarray:
     log_target = normalisation.log_density(points)
     return target_measure(features, beta, log_target, self_loops=self_loops)
 
 
 @_weights.register
-def _(normalisation: KeyPotential, features, points, beta, self_loops) -> np.ndarray:
+def _(normalisation: KeyPotential, features, points, beta, self_loops, tolerance) -> np.ndarray:
     return normalisation.log_weight(points)
 
 
 @_weights.register
-def _(normalisation: Sinkhorn, features, points, beta, self_loops) -> np.ndarray:
+def _(normalisation: Sinkhorn, features, points, beta, self_loops, tolerance) -> np.ndarray:
     log_a = normalisation.log_marginal
     marginal = None if log_a is None else np.exp(log_a(points))
-    found = sinkhorn(features, beta, self_loops=self_loops, marginal=marginal)
+    found = sinkhorn(features, beta, self_loops=self_loops, marginal=marginal, tolerance=tolerance)
     if not found.converged:
         raise NotConvergedError(
             f"Sinkhorn's marginals are still {found.marginal_error:.1e} off after "
