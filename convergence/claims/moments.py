@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,11 +41,15 @@ class Moment:
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
         """The product at points y, rows of coordinates (..., d)."""
-        x = np.asarray(self.target)
         if not self.axes:
+            x = np.asarray(self.target)
             return np.sum((self.space.features(y) - self.space.features(x)) ** 2, axis=-1)
-        factors = [self.space.coordinates[a].difference(y[..., a], x[a]) for a in self.axes]
-        return factors[0] * factors[1]
+        first, second = (_difference(self.space, self.target, y, a) for a in self.axes)
+        return first * second
+
+
+def _difference(space: Chart, x: Sequence[float], y: np.ndarray, axis: int) -> np.ndarray:
+    return space.coordinates[axis].difference(y[..., axis], x[axis])
 
 
 @dataclass(frozen=True)
@@ -89,18 +93,26 @@ class MetricProblem:
 
     def estimate(self, chunks: Iterable[np.ndarray], beta: float) -> np.ndarray:
         """The moments of P at the targets, from a sample in chunks."""
-        columns = [m for x in self.targets for m in self._moments(x)]
-        features = self.space.features
+        count, places = len(self.targets), self.space.features(self.targets)
         found = streamed_generator(
-            ((features(y), np.stack([m(y) for m in columns], axis=1)) for y in chunks),
+            (self._columns(y, places) for y in chunks),
             RANDOM_WALK,
             beta,
             self.hbar,
-            targets=features(self.targets),
-            target_values=np.zeros((len(self.targets), len(columns))),
+            targets=places,
+            target_values=np.zeros((count, count * len(self.axes))),
         )
-        own = np.arange(len(self.targets))  # every target has columns of its own
-        return -0.5 * found.reshape(len(own), len(own), -1)[own, own]
+        own = np.arange(count)  # every target has columns of its own
+        return -0.5 * found.reshape(count, count, -1)[own, own]
+
+    def _columns(self, y: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Features of points, and every moment of every target at them."""
+        features, columns = self.space.features(y), []
+        for x, place in zip(self.targets, places, strict=True):
+            steps = [_difference(self.space, x, y, a) for a in range(self.space.dim)]
+            columns += [steps[axes[0]] * steps[axes[1]] for axes in self.axes if axes]
+            columns.append(np.sum((features - place) ** 2, axis=1))
+        return features, np.stack(columns, axis=1)
 
     def _each(self, number: Callable[[Any, np.ndarray], Any]) -> np.ndarray:
         return np.stack([[number(m, x) for m in self._moments(x)] for x in self.targets])

@@ -55,11 +55,11 @@ STREAMED = Plan(
 # where a sample costs more, as by rejection on a chart
 COSTLY = Plan(
     STREAMED.smallest,
-    3.0,
+    2.0,
     {
         "smoke": Size(3, 8, (1,), 12),
-        "standard": Size(4, 24, (1, 2), 48),
-        "paper": Size(6, 100, (1, 3), 400),
+        "standard": Size(5, 24, (1, 3), 48),
+        "paper": Size(9, 100, (2, 5), 400),
     },
 )
 # where the weights of all points are summed over all points, once or many times
