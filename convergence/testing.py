@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from .claims import GeneratorProblem
-from .errors import InvalidInputError
+from .errors import InvalidInputError, NoReferenceError
 from .scores import Distance
 from .spaces import SmoothFunction, Space
 from .verification import Batch, Claim, Outcome, Schedule, Setting, detectable_error
@@ -69,6 +69,12 @@ def assert_limit(
     if not functions:
         raise InvalidInputError("assert_limit needs at least one test function")
     problem = GeneratorProblem(space, score, tuple(functions), hbar, target_count)
+    if problem.reuses_sample:
+        raise NoReferenceError(
+            f"the sampling law under {score.normalisation!r} is not known, because its weights "
+            "are estimated from the sample: hold the mean of replicates against "
+            "limits.expectation"
+        )
 
     def columns(points: np.ndarray, beta: float) -> np.ndarray:
         return np.stack([column(points, f, beta) for f in functions], axis=-1)
