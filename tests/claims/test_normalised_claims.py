@@ -95,4 +95,3 @@ def test_bridges(n):
     residual = claim.estimate(CIRCLE.sample(n, np.random.default_rng(n)), 30.0)
     assert residual[0, 0] <= claim.tolerance
     assert residual[0, 1] > 0.1
-    assert CoifmanLafon(0.0) == RANDOM_WALK
