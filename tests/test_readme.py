@@ -13,7 +13,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_the_example_passes_and_is_short():
-    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    block, chart = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len([line for line in block.splitlines() if line.strip()]) <= 12
     names = {}
     exec(block, names)
@@ -23,6 +23,8 @@ def test_the_example_passes_and_is_short():
     exec(block.replace("4 * beta", "2 * beta"), wrong)
     with pytest.raises(AssertionError, match="FAIL mean"):
         wrong["test_my_generator"]()
+    exec(chart, names)
+    assert names["cone"].volume == pytest.approx(3 * np.pi * np.sqrt(5), rel=1e-12)
 
 
 def claims_and_verdicts(text):
@@ -58,3 +60,13 @@ def test_the_chart_of_the_extension_guide_makes_a_claim():
     assert names["claim"].limit.shape == (3, 1)
     determinants = [np.linalg.det(names[k].metric(np.zeros(2))) for k in ("catenoid", "flattened")]
     np.testing.assert_allclose(determinants, [1, 0.25])
+
+
+def test_the_normalisations_of_the_extension_guide():
+    names = {}
+    (block,) = (text for text in guide() if "sinkhorn(" in text)
+    exec(block, names)
+    assert names["scaling"].converged
+    assert names["moved"].converged
+    ones = names["walk"] @ np.ones(500)
+    np.testing.assert_allclose(ones, 1, rtol=1e-13)
