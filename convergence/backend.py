@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 
 import numpy as np
@@ -62,20 +63,19 @@ def array_module(device: str):
     return np
 
 
-_current = "cpu"
+_current: ContextVar[str] = ContextVar("device", default="cpu")
 
 
 def current_device() -> str:
-    """The device that sums are computed on in this process."""
-    return _current
+    """The device that sums are computed on in this thread."""
+    return _current.get()
 
 
 @contextmanager
 def use_device(device: str) -> Iterator[None]:
     """Compute on a resolved device inside a with block."""
-    global _current
-    before, _current = _current, resolve_device(device)
+    token = _current.set(resolve_device(device))
     try:
         yield
     finally:
-        _current = before
+        _current.reset(token)

@@ -24,6 +24,7 @@ tests = {
 }
 law = circle.function("sin(u)/2 + cos(2*u)/4")
 other_law = circle.function("cos(u)/2")
+weights = {"circle": (0.5, -0.8), "sphere": (0.4, 0.3, -0.6), "torus": (0.3, 0.2, -0.4)}
 symbols = {"circle": "$S^1$, von Mises", "sphere": "$S^2$, von Mises-Fisher", "torus": "torus"}
 
 
@@ -61,7 +62,20 @@ STUDY = Study(
             )
             for name in tests
         ),
-        claim("circle", "walk", CoifmanLafon(0.0), r"$\alpha = 0$: $\Phi = -\hbar\log\rho$"),
+        *(
+            claim(name, "walk", CoifmanLafon(0.0), r"$\alpha = 0$: $\Phi = -\hbar\log\rho$")
+            for name in tests
+        ),
+        *(
+            claim(
+                name,
+                "doob",
+                CoifmanLafon(0.0),
+                r"Doob $e^{a\cdot F(y)}$: $\Phi = -\hbar\log(\rho h)$",
+                doob=weights[name],
+            )
+            for name in tests
+        ),
         claim(
             "circle",
             "doob-alpha-1",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import limits
+from ..errors import InvalidInputError
 from ..operators import streamed_degree, streamed_generator
 from ..scores import Distance
 from ..spaces import Chart
@@ -86,16 +87,22 @@ class MetricProblem:
         """LaTeX of every column."""
         names = self.space.names
         components = ("".join(names[a] for a in axes) for axes in self.axes if axes)
-        return (*(rf"\mathcal{{G}}^{{{name}}}" for name in components), "d")
+        return (*(rf"\hbar\mathcal{{G}}^{{{name}}}" for name in components), r"\hbar d")
 
     def _moments(self, x: np.ndarray) -> list[Moment]:
         return [Moment(self.space, tuple(x.tolist()), axes) for axes in self.axes]
 
     def estimate(self, chunks: Iterable[np.ndarray], beta: float) -> np.ndarray:
         """The moments of P at the targets, from a sample in chunks."""
-        count, places = len(self.targets), self.space.features(self.targets)
+        return self.estimate_at(self.targets, chunks, beta)
+
+    def estimate_at(
+        self, targets: np.ndarray, chunks: Iterable[np.ndarray], beta: float
+    ) -> np.ndarray:
+        """The moments of P at any points outside the sample."""
+        count, places = len(targets), self.space.features(targets)
         found = streamed_generator(
-            (self._columns(y, places) for y in chunks),
+            (self._moment_columns(y, targets, places) for y in chunks),
             RANDOM_WALK,
             beta,
             self.hbar,
@@ -105,10 +112,12 @@ class MetricProblem:
         own = np.arange(count)  # every target has columns of its own
         return -0.5 * found.reshape(count, count, -1)[own, own]
 
-    def _columns(self, y: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _moment_columns(
+        self, y: np.ndarray, targets: np.ndarray, places: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Features of points, and every moment of every target at them."""
         features, columns = self.space.features(y), []
-        for x, place in zip(self.targets, places, strict=True):
+        for x, place in zip(targets, places, strict=True):
             steps = [_difference(self.space, x, y, a) for a in range(self.space.dim)]
             columns += [steps[axes[0]] * steps[axes[1]] for axes in self.axes if axes]
             columns.append(np.sum((features - place) ** 2, axis=1))
@@ -172,13 +181,20 @@ class MetricProblem:
             Fault("ħ off by 5 %", lambda beta: 1.05 * right(beta)),
             Fault("β off by 2", lambda beta: 0.5 * right(2 * beta)),
             Fault("4ħβ for 2ħβ", lambda beta: 2 * right(beta)),
-            *(_shifted(name, right, offset) for name, offset in offsets.items()),
+            *_shifted(right, limit, offsets),
         )
 
 
-def _shifted(name: str, right: Callable[[float], np.ndarray], offset: np.ndarray) -> Fault:
-    """The right expectation with a wrong limit under it."""
-    return Fault(name, lambda beta: right(beta) + offset)
+def _shifted(
+    right: Callable[[float], np.ndarray], limit: np.ndarray, offsets: Mapping[str, np.ndarray]
+) -> list[Fault]:
+    """The right expectation with a wrong limit under it, where that differs from the right one."""
+    least = 1e-9 * np.max(np.abs(limit))
+    return [
+        Fault(name, lambda beta, offset=offset: right(beta) + offset)  # type: ignore[misc]
+        for name, offset in offsets.items()
+        if np.max(np.abs(offset)) > least
+    ]
 
 
 def metric_claim(
@@ -209,6 +225,7 @@ def metric_claim(
         With all four checks. Errors of second moments have no gradient in them: along
         β = c N^{2/(d+4)} bias and sampling error both fall like N^{-2/(d+4)}.
     """
+    _need_chart(space)
     problem = MetricProblem(space, hbar, target_count or (3 if space.dim == 1 else 4))
     return _claim(id, problem, problem.labels, statement, source, problem.faults(wrong or {}))
 
@@ -276,14 +293,14 @@ class DensityProblem:
     def faults(self, wrong: Mapping[str, Chart]) -> tuple[Fault, ...]:
         """Wrong constants, and the densities of the wrong charts given by name."""
         right, limit, d = self.expectation, self.limit, self.space.dim
-        offsets = {name: self._density(chart) - limit for name, chart in wrong.items()}
         element = np.exp(self.space.log_coordinate_density(self.targets))[:, None] - limit
+        offsets = {name: self._density(chart) - limit for name, chart in wrong.items()}
+        offsets = {"det 𝒢 omitted from ρ": element, **offsets}
         return (
             Fault("β/2π for β/π", lambda beta: right(beta) / 2 ** (d / 2)),
             Fault("β off by 2", lambda beta: right(2 * beta) / 2 ** (d / 2)),
             Fault("5 % too dense", lambda beta: 1.05 * right(beta)),
-            _shifted("det 𝒢 omitted from ρ", right, element),
-            *(_shifted(name, right, offset) for name, offset in offsets.items()),
+            *_shifted(right, limit, offsets),
         )
 
 
@@ -297,8 +314,17 @@ def density_claim(
     wrong: Mapping[str, Chart] | None = None,
 ) -> Claim:
     """The claim (β/π)^{d/2} q_β → ρ; parameters as in `metric_claim`."""
+    _need_chart(space)
     problem = DensityProblem(space, target_count or (3 if space.dim == 1 else 4))
     return _claim(id, problem, (r"\rho",), statement, source, problem.faults(wrong or {}))
+
+
+def _need_chart(space: Chart) -> None:
+    if not isinstance(space, Chart):
+        raise InvalidInputError(
+            f"metric and density claims need a Chart, not {type(space).__name__}: a circle is "
+            "Ellipse(1, 1), a sphere Ellipsoid(1, 1, 1)"
+        )
 
 
 def _claim(

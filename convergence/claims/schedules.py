@@ -62,14 +62,14 @@ COSTLY = Plan(
         "paper": Size(9, 100, (2, 5), 400),
     },
 )
-# where the weights of all points are summed over all points, once or many times
+# where the weights of all points are summed over all points, once or many times: no joint check
 WHOLE = Plan(
     {1: 6_000, 2: 6_000, 3: 8_000},
     2.0,
     {
         "smoke": Size(0, 0, (0,), 8),
-        "standard": Size(3, 16, (1,), 32),
-        "paper": Size(5, 48, (2, 3), 100),
+        "standard": Size(0, 0, (0, 1, 2), 24),
+        "paper": Size(0, 0, (1, 2, 3, 4), 100),
     },
 )
 ITERATED = Plan(
@@ -77,8 +77,8 @@ ITERATED = Plan(
     1.5,
     {
         "smoke": Size(0, 0, (0,), 8),
-        "standard": Size(3, 10, (0,), 24),
-        "paper": Size(6, 48, (2, 4), 100),
+        "standard": Size(0, 0, (0, 2), 20),
+        "paper": Size(0, 0, (2, 4, 6), 100),
     },
 )
 FIRST_BIAS = 1 / 64  # relative, where the bias check starts

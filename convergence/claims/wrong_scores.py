@@ -48,6 +48,8 @@ def _wrong_normalisations(normalisation: Normalisation) -> dict[str, Normalisati
     if isinstance(normalisation, Sinkhorn):
         wrong = {"scaling omitted": RANDOM_WALK, "root missing in Sinkhorn": CoifmanLafon(1.0)}
         return {"marginal omitted": Sinkhorn(), **wrong} if normalisation.log_marginal else wrong
+    if isinstance(normalisation, KeyPotential):
+        return {"ψ omitted": RANDOM_WALK}
     if isinstance(normalisation, TargetMeasure):
         return {
             "target omitted": CoifmanLafon(1.0),

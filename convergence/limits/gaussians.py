@@ -95,6 +95,10 @@ def _(normalisation: CoifmanLafon, variances, beta) -> np.ndarray:
 
 @_tilted_precision.register
 def _(normalisation: Sinkhorn, variances, beta) -> np.ndarray:
+    if normalisation.log_marginal is not None:
+        raise NoReferenceError(
+            "under a Gaussian density Sinkhorn's closed form knows the marginal ν only, not a dν"
+        )
     s, b = 1 / variances, 4 * beta + 1 / variances
     return s - 4 * beta * s / (b + np.sqrt(b**2 - 8 * beta * s))
 

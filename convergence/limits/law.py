@@ -65,8 +65,8 @@ def refuse_normalisation(space: Space, score: Distance) -> None:
     if score.normalisation != RANDOM_WALK:
         raise NoReferenceError(
             f"no closed-form expectation is known on {type(space).__name__} for "
-            f"{score.normalisation!r}; integrate the step law with its weight, from "
-            "convergence.limits.log_weight, by quadrature"
+            f"{score.normalisation!r}; use a chart: Ellipse(1, 1) for a circle, "
+            "Ellipsoid(1, 1, 1) for a sphere"
         )
 
 

@@ -78,17 +78,20 @@ def _(normalisation: KeyPotential, space: Space, beta: float) -> LogWeight:
 @log_weight.register
 def _(normalisation: Sinkhorn, space: Space, beta: float) -> LogWeight:
     profile = profile_of(space)
-    potential = sinkhorn_potential(profile, beta, _along(profile, normalisation.log_marginal))
+    marginal = _along(profile, space, normalisation.log_marginal)
+    potential = sinkhorn_potential(profile, beta, marginal)
     return lambda y: potential(profile.coordinate(y))
 
 
-def _along(profile: Profile, f: SmoothFunction | None) -> LogWeight | None:
+def _along(profile: Profile, space: Space, f: SmoothFunction | None) -> LogWeight | None:
     """A function of the point as one of the profile's coordinate, which it must depend on alone."""
     if f is None:
         return None
-    if profile.point is None:
-        raise NoReferenceError("this profile knows no points to evaluate a marginal at")
-    point = profile.point
+    point, x = profile.point, space.candidates()
+    if point is None or not np.allclose(f(x), f(point(profile.coordinate(x))), rtol=0, atol=1e-9):
+        raise NoReferenceError(
+            "the marginal must depend on the profile's coordinate alone, like the density"
+        )
     return lambda s: f(point(s))
 
 

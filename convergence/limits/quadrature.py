@@ -124,7 +124,8 @@ class QuadratureLaw(StepLaw):
     def _pair(self, x: np.ndarray, beta: float, power: int, level: int) -> tuple[Rule, Rule]:
         """The rules of both orders for one target."""
         key = (self, x.tobytes(), beta, power, level)
-        if key not in self._rules:
+        pair = self._rules.get(key)
+        if pair is None:
             query = self.score.queries(self.space.features(x[None]), beta)[0]
             cells = visible_cells(
                 self._base,
@@ -135,11 +136,11 @@ class QuadratureLaw(StepLaw):
                 SIZE / np.sqrt(power * beta) / 2**level,
             )
             fine, coarse = (self._rule(cells, m, query, beta, power) for m in ORDERS)
-            self._rules[key] = fine, coarse
-            kept = sum(len(r.weights) for pair in self._rules.values() for r in pair)
+            self._rules[key] = pair = fine, coarse
+            kept = sum(len(r.weights) for rules in list(self._rules.values()) for r in rules)
             while kept > KEPT_NODES and len(self._rules) > 1:
                 kept -= sum(len(r.weights) for r in self._rules.popitem(last=False)[1])
-        return self._rules[key]
+        return pair
 
     def _agreed(
         self,

@@ -57,6 +57,7 @@ def bridge(
     column_marginal: np.ndarray,
     *,
     self_loops: bool = True,
+    symmetric: bool | None = None,
     tolerance: float = 1e-12,
     max_iterations: int = 2000,
 ) -> Bridge:
@@ -75,6 +76,8 @@ def bridge(
         a and b, positive, of equal total.
     self_loops : bool
         As in `MarkovOperator`.
+    symmetric : bool, optional
+        Whether to scale symmetrically; by default where points and marginals are equal.
     tolerance : float
         On `Bridge.marginal_error`; never asked below the rounding of the potentials.
     max_iterations : int
@@ -102,7 +105,10 @@ def bridge(
         raise InvalidInputError(
             f"the marginals need equal totals, not {np.sum(a):g} and {np.sum(b):g}: scale one"
         )
-    if np.array_equal(queries, keys) and np.array_equal(log_a, log_b):
+    equal = np.array_equal(queries, keys) and np.array_equal(log_a, log_b)
+    if symmetric and not equal:
+        raise InvalidInputError("a symmetric scaling needs equal points and equal marginals")
+    if equal and symmetric is not False:
         found = sinkhorn(
             keys, beta, self_loops=self_loops, marginal=a,
             tolerance=tolerance, max_iterations=max_iterations,

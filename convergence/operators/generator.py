@@ -88,8 +88,13 @@ def generator(
             raise InvalidInputError(
                 "targets outside the sample need target_values, and have no self_loops to choose"
             )
-        return _at_targets(
-            [(points, values)], score, beta, hbar, targets, target_values, log_weights
+        return streamed_generator(
+            [(points, values, log_weights)],
+            score,
+            beta,
+            hbar,
+            targets=targets,
+            target_values=target_values,
         )
     if self_loops is None or target_values is not None:
         raise InvalidInputError(
@@ -105,7 +110,7 @@ def generator(
 
 
 def streamed_generator(
-    chunks: Iterable[tuple[np.ndarray, np.ndarray]],
+    chunks: Iterable[tuple[np.ndarray | None, ...]],
     score: Score,
     beta: float,
     hbar: float = 1.0,
@@ -119,8 +124,9 @@ def streamed_generator(
 
     Parameters
     ----------
-    chunks : iterable of (points, values)
-        Shapes (N_k, D) and (N_k,) or (N_k, F).
+    chunks : iterable of (points, values) or (points, values, log_weights)
+        Shapes (N_k, D), (N_k,) or (N_k, F), and (N_k,); without log-weights, or where they are
+        None, those of the score are taken.
     score, beta, hbar, targets, target_values
         As in `generator`.
 
@@ -128,19 +134,6 @@ def streamed_generator(
     -------
     ndarray, the shape of `target_values`
     """
-    return _at_targets(chunks, score, beta, hbar, targets, target_values, None)
-
-
-def _at_targets(
-    chunks: Iterable[tuple[np.ndarray, np.ndarray]],
-    score: Score,
-    beta: float,
-    hbar: float,
-    targets: np.ndarray,
-    target_values: np.ndarray,
-    log_weights: np.ndarray | None,
-) -> np.ndarray:
-    """The estimate at targets; explicit log-weights belong to a single chunk."""
     require_positive("beta", beta)
     require_positive("hbar", hbar)
     targets, target_values = _floats("targets", targets), _floats("target_values", target_values)
@@ -152,13 +145,16 @@ def _at_targets(
     centers = _columns(target_values)
     reach, log_mass = np.full((2, len(targets)), -np.inf)
     means = np.zeros(centers.shape)
-    for points, values in chunks:
+    for points, values, *given in chunks:
+        assert points is not None
+        assert values is not None
         if np.shape(values)[1:] != target_values.shape[1:]:
             raise InvalidInputError(
                 f"values of shape {np.shape(values)} and target_values of shape "
                 f"{target_values.shape} have different columns"
             )
         points, columns = _floats("points", points), _columns(_floats("values", values))
+        log_weights = given[0] if given else None
         part_reach, part_mass, part_means = _sums(
             points, columns, score, beta, targets, centers, log_weights
         )
@@ -188,11 +184,19 @@ def streamed_degree(
     ndarray, shape (T,)
     """
     require_positive("beta", beta)
+    if not isinstance(score, Distance) or score.reuses_sample:
+        raise InvalidInputError(
+            f"the degree of {score!r} is not the mean of a kernel over the sample: use a Distance "
+            "with the random walk's normalisation or a key potential"
+        )
+    targets = _floats("targets", targets)
     log_mass, count = np.full(len(targets), -np.inf), 0
     for points in chunks:
         queries, keys = score.queries(targets, beta), score.keys(points)
         part, _ = gaussian_sums(queries, keys, beta, score.log_weights(points))
         log_mass, count = np.logaddexp(log_mass, part), count + len(points)
+    if not count:
+        raise InvalidInputError("the sample has no points: pass at least one chunk")
     return np.exp(log_mass) / count
 
 
@@ -228,21 +232,16 @@ def _sums(
     """Log-mass relative to the heaviest key, log-mass and centred means of every row."""
     if not isinstance(score, Distance):  # scores ≤ 0 that are no distance
         log_mass, means = score_sums(
-            score, targets, points, beta, None, values, centers,
+            score, targets, points, beta, log_weights, values, centers,
             exclude=exclude, block_size=max(2048, _PAIRS // len(targets)),
         )  # fmt: skip
-        return log_mass, log_mass, means
-    if log_weights is None:
-        log_weights = score.log_weights(points)
-    log_mass, means = gaussian_sums(
-        score.queries(targets, beta),
-        score.keys(points),
-        beta,
-        log_weights,
-        values,
-        centers,
-        exclude=exclude,
-    )
+    else:
+        if log_weights is None:
+            log_weights = score.log_weights(points)
+        log_mass, means = gaussian_sums(
+            score.queries(targets, beta), score.keys(points), beta, log_weights, values, centers,
+            exclude=exclude,
+        )  # fmt: skip
     heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
     return log_mass - heaviest, log_mass, means
 

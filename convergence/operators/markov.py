@@ -13,13 +13,14 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..backend import array_module, current_device, use_device
-from ..errors import DisconnectedError, InvalidInputError
+from ..errors import DisconnectedError, InvalidInputError, require_positive
 from ..kernels import repeated_sums
 from ..scores import Distance
 from .generator import refuse_empty_rows
 from .normalisations import sample_log_weights
 
 _LARGEST_DENSE = 2**30  # bytes
+_COLUMNS = 256  # of a dense matrix made at once
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,14 @@ class MarkovOperator(LinearOperator):
         shapes = {(len(c.queries), len(c.keys)) for c in components}
         if len(shapes) > 1:
             raise InvalidInputError(f"components of one operator must agree in shape, not {shapes}")
+        for c in components:
+            if c.log_weights is not None and np.shape(c.log_weights) != (len(c.keys),):
+                raise InvalidInputError(
+                    f"log_weights need one number a key, ({len(c.keys)},), not "
+                    f"{np.shape(c.log_weights)}"
+                )
         self.components_ = tuple(components)
-        self.beta = float(beta)
+        self.beta = require_positive("beta", beta)
         self.device = current_device()
         self.self_loops = self_loops
         super().__init__(dtype=float, shape=shapes.pop())  # type: ignore[call-arg]
@@ -84,22 +91,33 @@ class MarkovOperator(LinearOperator):
 
     @classmethod
     def of_sample(
-        cls, points: np.ndarray, score: Distance, beta: float, *, self_loops: bool
+        cls,
+        features: np.ndarray,
+        score: Distance,
+        beta: float,
+        *,
+        self_loops: bool,
+        points: np.ndarray | None = None,
     ) -> MarkovOperator:
-        """The operator of a score on a sample: queries and keys are the sample's points.
+        """The operator of a score on a sample: queries and keys are the sample's features.
 
         Where the weights of the keys are estimated from the sample, `self_loops` also says
-        whether the pairs (j, j) count in them.
+        whether the pairs (j, j) count in them. Functions of a normalisation are evaluated at
+        `points`, on a chart its coordinates; at the features by default.
         """
-        if _is_cupy(points):
-            points = array_module("cuda").asnumpy(points)
-        points = np.asarray(points, dtype=float)
+        if not isinstance(score, Distance):
+            raise InvalidInputError(
+                f"{type(score).__name__} is no distance kernel: sum it with kernels.score_sums"
+            )
+        if _is_cupy(features):
+            features = array_module("cuda").asnumpy(features)
+        features = np.array(features, dtype=float)  # a copy: the caller may change his own
         log_weights = (
-            sample_log_weights(points, score, beta, self_loops=self_loops)
+            sample_log_weights(features, score, beta, self_loops=self_loops, points=points)
             if score.reuses_sample
-            else score.log_weights(points)
+            else score.log_weights(features, points)
         )
-        component = Component(score.queries(points, beta), score.keys(points), log_weights)
+        component = Component(score.queries(features, beta), score.keys(features), log_weights)
         return cls([component], beta, self_loops=self_loops)
 
     def _check_shares(self) -> None:
@@ -322,7 +340,16 @@ class MarkovOperator(LinearOperator):
                 f"the dense matrix would take {size:,} bytes, more than {largest:,}; use the "
                 "operator as it is, or raise `largest`"
             )
-        return self._matmat(np.eye(self.shape[1]))
+        dense, n = np.empty(self.shape), self.shape[1]
+        for start in range(0, n, _COLUMNS):
+            unit = np.eye(n, min(_COLUMNS, n - start), -start)
+            dense[:, start : start + _COLUMNS] = self._matmat(unit)
+        return dense
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed: sorted points, which on a device do not pickle."""
+        computed = ("_forward", "_backward", "_exclude", "reversible")
+        return {name: value for name, value in vars(self).items() if name not in computed}
 
     def _need_square(self, what: str) -> None:
         if not self.square:

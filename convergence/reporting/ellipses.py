@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -85,9 +83,7 @@ def _components(
     problem: MetricProblem, targets: np.ndarray, sample: np.ndarray, beta: float
 ) -> np.ndarray:
     """The estimated 𝒢⁻¹ at some targets, shape (targets, 2, 2)."""
-    there = replace(problem)
-    there.__dict__["targets"] = targets
-    first, mixed, second, _ = there.estimate([sample], beta).T
+    first, mixed, second, _ = problem.estimate_at(targets, [sample], beta).T
     return np.stack([[first, mixed], [mixed, second]]).transpose(2, 0, 1)
 
 

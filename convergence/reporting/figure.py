@@ -156,7 +156,7 @@ def _bias_panel(ax: Axes, run: Run) -> None:
         betas = sorted(b for b in {*schedule.betas, *measured} if b <= last)  # known already
         bias = [np.sqrt(np.mean((claim.expectation(b) - claim.limit) ** 2)) for b in betas]
         ax.plot(betas, bias, color=style["color"])
-        if claim.sampling_error is not None and measured:
+        if measured:
             value, low, high = np.transpose([_measured_bias(claim, batch) for batch in batches])
             seen = low > 0
             ax.errorbar(
@@ -189,9 +189,12 @@ def _measured_bias(claim: Claim, batch: Batch) -> tuple[float, float, float]:
 
     Functions at one target share their noise, so the interval counts targets only.
     """
-    assert claim.sampling_error is not None
-    shift, sd = claim.sampling_error(batch.setting.n, batch.setting.beta)
-    noise = sd**2 / len(batch.values)
+    if claim.sampling_error is None:  # replicate errors
+        shift, variance = np.zeros(claim.limit.shape), np.var(batch.values, axis=0, ddof=1)
+    else:
+        shift, sd = claim.sampling_error(batch.setting.n, batch.setting.beta)
+        variance = sd**2
+    noise = variance / len(batch.values)
     bias = claim.expectation(batch.setting.beta) - claim.limit
     square = np.mean((np.mean(batch.values, axis=0) - claim.limit - shift) ** 2 - noise)
     half = 1.96 * np.sqrt(np.mean(2 * noise**2 + 4 * bias**2 * noise) / len(bias))

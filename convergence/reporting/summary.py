@@ -57,9 +57,10 @@ def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
     faults = [v for v in verdicts if v.check == "faults"]
     rejected = sum(v.outcome == Outcome.PASS for v in faults)
     schedule = run.schedule(claim)
+    refuted = claim.refutes and overall(verdicts) == Outcome.PASS
     return Summary(
         id=claim.id,
-        statement=claim.statement + (f"; refuted: {claim.refutes}" if claim.refutes else ""),
+        statement=claim.statement + (f"; refuted: {claim.refutes}" if refuted else ""),
         largest_n=max(
             (s.n for s in (*schedule.joint, *schedule.sampling, *schedule.identity)), default=0
         ),

@@ -66,8 +66,17 @@ class Distance:
         """a·y, or None where there is no Doob weight."""
         return points @ self.slope(points.shape[1]) if self.doob else None
 
-    def log_weights(self, points: np.ndarray) -> np.ndarray | None:
+    def log_weights(
+        self, features: np.ndarray, points: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """c = log h(y) = a·y (+ ψ(y)), or None where h = 1.
+
+        Parameters
+        ----------
+        features : ndarray, shape (n, D)
+            Where the Doob weight is evaluated.
+        points : ndarray, optional
+            Where ψ is: on a chart its coordinates (n, d); the features by default.
 
         Raises
         ------
@@ -79,8 +88,8 @@ class Distance:
                 f"the weights of {self.normalisation} depend on the whole sample: pass "
                 "log_weights=operators.sample_log_weights(points, score, beta, self_loops=...)"
             )
-        weights = self.doob_log_weights(points)
+        weights = self.doob_log_weights(features)
         if isinstance(self.normalisation, KeyPotential):
-            psi = self.normalisation.log_weight(points)
+            psi = self.normalisation.log_weight(features if points is None else points)
             return psi if weights is None else weights + psi
         return weights

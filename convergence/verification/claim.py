@@ -108,9 +108,6 @@ class Claim:
     sampling_error : callable, optional
         (N, β) → (mean shift, standard deviation), each (targets, functions). None: replicate
         errors are used, and the scale of the errors is not tested.
-    sampling_shape : callable, optional
-        Where there is no `sampling_error`: (N, β) → standard deviation up to one factor a
-        function, for the predicted slope.
     effective_degree : callable, optional
         (N, β) → (targets,), the number of samples a kernel row sees.
     bias_order : float, optional
@@ -141,7 +138,6 @@ class Claim:
     limit: np.ndarray
     schedules: Mapping[str, Schedule]
     sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
-    sampling_shape: Callable[[int, float], np.ndarray] | None = None
     effective_degree: Callable[[int, float], np.ndarray] | None = None
     bias_order: float | None = 1.0
     slope: float | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from .claim import Batch, Claim
-from .sampling import unfit
+from .sampling import decide, unfit
 from .statistics import curve_test, log_log_slope
 from .verdict import Outcome, Verdict
 
@@ -51,7 +51,7 @@ def _on_curve(claim: Claim, batch: Batch, j: int, level: float) -> Verdict:
     ratio, p = curve_test(errors, offsets)
     return Verdict(
         "joint", f"RMSE on its curve, N={n}", claim.functions[j],
-        Outcome.FAIL if p < level else Outcome.PASS, ratio, 1.0, p_value=p, level=level,
+        decide(p, level), ratio, 1.0, p_value=p, level=level,
         reason=f"measured over predicted at β = {beta:.4g}",
     )  # fmt: skip
 
@@ -73,33 +73,14 @@ def _slope(claim: Claim, batches: list[Batch], j: int, label: str, level: float)
     if claim.slope is not None:
         reason += f"; {kind} {claim.slope:.4f}"
     return Verdict(
-        "joint", "slope", label, Outcome.FAIL if p < level else Outcome.PASS, slope, predicted,
+        "joint", "slope", label, decide(p, level), slope, predicted,
         slope - half, slope + half, p, level, reason,
     )  # fmt: skip
 
 
 def _predicted_slope(claim: Claim, batches: list[Batch], j: int) -> float | None:
-    if claim.slope_is_bound or (claim.sampling_error is None and claim.sampling_shape is None):
+    if claim.slope_is_bound or claim.sampling_error is None:
         return claim.slope
     log_n = np.log([batch.setting.n for batch in batches])
-    if claim.sampling_error is None:
-        curve = _fitted_rmse(claim, batches)
-    else:
-        curve = [predicted_rmse(claim, batch.setting.n, batch.setting.beta) for batch in batches]
+    curve = [predicted_rmse(claim, batch.setting.n, batch.setting.beta) for batch in batches]
     return float(np.polyfit(log_n, np.log([c[j] for c in curve]), 1)[0])
-
-
-def _fitted_rmse(claim: Claim, batches: list[Batch]) -> list[np.ndarray]:
-    """sqrt(bias² + sd²) with the known shape of sd, and one factor a function from replicates."""
-    assert claim.sampling_shape is not None
-    shapes = [claim.sampling_shape(b.setting.n, b.setting.beta) for b in batches]
-    factors = [
-        np.mean(np.var(batch.values, axis=0, ddof=1) / shape**2, axis=0)
-        for batch, shape in zip(batches, shapes, strict=True)
-    ]
-    square = np.mean(factors, axis=0)
-    biases = [claim.expectation(batch.setting.beta) - claim.limit for batch in batches]
-    return [
-        np.sqrt(np.mean(bias**2 + square * shape**2, axis=0))
-        for bias, shape in zip(biases, shapes, strict=True)
-    ]

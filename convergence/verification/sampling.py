@@ -21,13 +21,19 @@ def unfit(claim: Claim, batch: Batch) -> str:
         return f"{len(batch.values)} replicates are too few (at least {LEAST_REPLICATES})"
     if not np.all(np.isfinite(batch.values)):
         return "some estimates are missing or not finite"
+    if not np.all(np.isfinite(claim.expectation(setting.beta))):
+        return "the expectation is not finite"
+    if claim.sampling_error is not None:
+        shift, sd = claim.sampling_error(setting.n, setting.beta)
+        if not (np.all(np.isfinite(shift)) and np.all(np.isfinite(sd)) and np.all(sd > 0)):
+            return "the predicted standard deviation is not finite and positive"
     if claim.effective_degree is not None:
         degree = float(np.min(claim.effective_degree(setting.n, setting.beta)))
         # the variance test resolves sqrt(2/count); the next order, about 2/degree, must stay
         # under half of that
         count = batch.values.shape[0] * batch.values.shape[1]
         needed = max(LEAST_EFFECTIVE_DEGREE, 4 * np.sqrt(count / 2))
-        if degree < needed:
+        if not degree >= needed:
             return (
                 f"effective degree {degree:.0f} at N = {setting.n}, β = {setting.beta:.4g} is "
                 f"under {needed:.0f}: the normal law of the errors does not hold yet"
@@ -64,14 +70,14 @@ def _mean_and_variance(errors: np.ndarray, where: str, label: str, level: float)
     mean = float(np.mean(errors))
     half = 1.96 / np.sqrt(errors.size)
     location = Verdict(
-        "sampling", f"mean, {where}", label, _decide(p, level), mean, 0.0,
+        "sampling", f"mean, {where}", label, decide(p, level), mean, 0.0,
         mean - half, mean + half, p, level,
         f"χ² = {statistic:.1f} over {errors.shape[1]} targets",
     )  # fmt: skip
     variance, p, _ = scale_test(errors, level)
     _, _, (low, high) = scale_test(errors, 0.05)
     scale = Verdict(
-        "sampling", f"variance, {where}", label, _decide(p, level), variance, 1.0,
+        "sampling", f"variance, {where}", label, decide(p, level), variance, 1.0,
         low, high, p, level, f"{errors.size} standardised errors",
     )  # fmt: skip
     return [location, scale]
@@ -80,10 +86,13 @@ def _mean_and_variance(errors: np.ndarray, where: str, label: str, level: float)
 def _replicate_mean(deviations: np.ndarray, where: str, label: str, level: float) -> Verdict:
     t, p = replicate_location_test(deviations)
     return Verdict(
-        "sampling", f"mean, {where}", label, _decide(p, level), float(np.mean(deviations)), 0.0,
+        "sampling", f"mean, {where}", label, decide(p, level), float(np.mean(deviations)), 0.0,
         p_value=p, level=level, reason=f"largest |t| = {t:.1f} (replicate errors)",
     )  # fmt: skip
 
 
-def _decide(p_value: float, level: float) -> Outcome:
+def decide(p_value: float, level: float) -> Outcome:
+    """FAIL below the level, PASS otherwise; a p-value that is no number decides nothing."""
+    if not np.isfinite(p_value):
+        return Outcome.INCONCLUSIVE
     return Outcome.FAIL if p_value < level else Outcome.PASS

@@ -32,8 +32,11 @@ def replicate_location_test(errors: np.ndarray) -> tuple[float, float]:
     """
     replicates, targets = errors.shape
     spread = np.std(errors, axis=0, ddof=1) / np.sqrt(replicates)
-    t = float(np.max(np.abs(np.mean(errors, axis=0)) / spread))
-    return t, float(min(1.0, targets * 2 * stats.t.sf(t, replicates - 1)))
+    size = np.abs(np.mean(errors, axis=0))
+    exact = (spread == 0) & (size == 0)  # no spread and no error is no evidence against zero
+    with np.errstate(divide="ignore"):
+        t = float(np.max(np.where(exact, 0.0, size) / np.where(exact, 1.0, spread)))
+    return t, float(np.minimum(1.0, targets * 2 * stats.t.sf(t, replicates - 1)))
 
 
 def scale_test(errors: np.ndarray, level: float) -> tuple[float, float, tuple[float, float]]:
@@ -50,9 +53,9 @@ def scale_test(errors: np.ndarray, level: float) -> tuple[float, float, tuple[fl
     replicates, targets = errors.shape
     freedom = targets * (replicates - 1)
     statistic = float(np.sum((errors - np.mean(errors, axis=0)) ** 2))
-    p = 2 * min(stats.chi2.cdf(statistic, freedom), stats.chi2.sf(statistic, freedom))
+    p = 2 * np.minimum(stats.chi2.cdf(statistic, freedom), stats.chi2.sf(statistic, freedom))
     low, high = statistic / stats.chi2.isf(np.array([level / 2, 1 - level / 2]), freedom)
-    return statistic / freedom, float(min(1.0, p)), (float(low), float(high))
+    return statistic / freedom, float(np.minimum(1.0, p)), (float(low), float(high))
 
 
 def curve_test(errors: np.ndarray, offsets: np.ndarray) -> tuple[float, float]:
@@ -73,7 +76,7 @@ def curve_test(errors: np.ndarray, offsets: np.ndarray) -> tuple[float, float]:
     law = stats.ncx2(freedom, max(noncentrality, 1e-300))
     lower, upper = law.cdf(statistic), law.sf(statistic)
     ratio = np.sqrt(statistic / (freedom + noncentrality))
-    return float(ratio), float(min(1.0, 2 * min(lower, upper)))
+    return float(ratio), float(np.minimum(1.0, 2 * np.minimum(lower, upper)))
 
 
 def location_power(separations: np.ndarray, replicates: int, level: float) -> float:

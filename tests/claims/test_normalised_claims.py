@@ -93,5 +93,5 @@ def test_bridges(n):
         "b", CIRCLE, LAW, CIRCLE.function("cos(u)/2"), statement="", source="", refutes="currents"
     )
     residual = claim.estimate(CIRCLE.sample(n, np.random.default_rng(n)), 30.0)
-    assert residual[0, 0] <= claim.tolerance
-    assert residual[0, 1] > 0.1
+    assert np.max(residual[0, :2]) <= claim.tolerance
+    assert residual[0, 2] > 0.1

@@ -177,7 +177,7 @@ def test_weights_without_mass_are_refused():
 def test_what_has_no_reference_is_named():
     f, x = CIRCLE.fourier(2), CIRCLE.at(0.3)
     for space in (CIRCLE, FlatTorus((CIRCLE, CIRCLE))):
-        with pytest.raises(NoReferenceError, match="log_weight"):
+        with pytest.raises(NoReferenceError, match="use a chart"):
             limits.expectation(space, Distance(normalisation=Sinkhorn()), f, x, 10.0)
     for normalisation in (CoifmanLafon(1.0), Sinkhorn(), TargetMeasure(PSI)):
         with pytest.raises(NoReferenceError, match="replicates"):

@@ -19,6 +19,7 @@ from convergence.verification import (
     verify,
 )
 from convergence.verification.bias import _order, bias_check, richardson
+from convergence.verification.statistics import replicate_location_test
 from convergence.verification.verify import count_tests
 
 LEVEL = 1e-5
@@ -295,20 +296,26 @@ def test_faults_by_replicate_errors(synthetic):
     assert outcome(1.0001).outcome == Outcome.INCONCLUSIVE
 
 
-def test_slopes_by_the_shape_of_the_errors(synthetic):
-    """Known up to a factor, the standard deviation still tells the slope of the curve."""
+@pytest.mark.parametrize("what", ["sampling_error", "expectation", "effective_degree"])
+def test_what_is_no_number_does_not_pass(synthetic, what):
+    def nothing(*arguments):
+        value = {
+            "sampling_error": (np.zeros((4, 2)), np.full((4, 2), np.nan)),
+            "expectation": np.full((4, 2), np.nan),
+            "effective_degree": np.full(4, np.nan),
+        }
+        return value[what]
 
-    def shape(n, beta):
-        return 7.0 * synthetic.sampling_error(n, beta)[1]
-
-    claim = synthetic.claim(sampling_error=None, sampling_shape=shape, checks=("joint",))
+    claim = synthetic.claim(checks=("sampling", "joint", "faults"))
     schedule = claim.schedules["standard"]
-    known = [v for v in joint_verdicts(synthetic, synthetic.claim()) if v.quantity == "slope"]
-    batches = synthetic.draw(np.random.default_rng(9), schedule, shifted=False)
-    found = verify(claim, schedule, batches, LEVEL)
-    assert overall(found) == Outcome.PASS
-    # the shift, half a standard deviation, is part of the known curve only
-    for one, other in zip(found, known, strict=True):
-        assert one.predicted == pytest.approx(other.predicted, abs=0.01)
-    steep = replace(claim, sampling_shape=lambda n, beta: shape(n, beta) * np.sqrt(n))
-    assert overall(verify(steep, schedule, batches, LEVEL)) == Outcome.FAIL
+    batches = synthetic.draw(np.random.default_rng(1), schedule)
+    verdicts = verify(replace(claim, **{what: nothing}), schedule, batches, LEVEL)
+    assert {v.outcome for v in verdicts} == {Outcome.INCONCLUSIVE}
+
+
+def test_a_target_without_spread_hides_nothing(synthetic):
+    errors = np.zeros((20, 2))
+    errors[:, 1] = 100 + np.random.default_rng(0).standard_normal(20)
+    assert replicate_location_test(errors)[1] < 1e-10
+    assert replicate_location_test(np.zeros((20, 2))) == (0.0, 1.0)
+    assert replicate_location_test(np.ones((20, 2)))[1] == 0.0
