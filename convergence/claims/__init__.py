@@ -1,6 +1,7 @@
 """Where the two wings meet: builders that pair an estimate with its references."""
 
 from .generator import GeneratorProblem, generator_claim
+from .identity import identity_claim
 from .moments import DensityProblem, MetricProblem, density_claim, metric_claim
 from .schedules import PRESETS
 
@@ -11,5 +12,6 @@ __all__ = [
     "MetricProblem",
     "density_claim",
     "generator_claim",
+    "identity_claim",
     "metric_claim",
 ]
