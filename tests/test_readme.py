@@ -58,3 +58,13 @@ def test_the_chart_of_the_extension_guide_makes_a_claim():
     assert names["claim"].limit.shape == (3, 1)
     determinants = [np.linalg.det(names[k].metric(np.zeros(2))) for k in ("catenoid", "flattened")]
     np.testing.assert_allclose(determinants, [1, 0.25])
+
+
+def test_the_head_of_the_extension_guide_is_read(capsys):
+    (block,) = [block for block in guide() if "read_heads" in block]
+    assert len([line for line in block.splitlines() if line.strip()]) <= 10
+    names = {}
+    exec(block, names)
+    assert len(names["table"]) == 4
+    assert "indefinite" in capsys.readouterr().out
+    assert names["symmetric"].reversible

@@ -87,6 +87,8 @@ def family(tokens: np.ndarray, factor: float) -> dict[str, float]:
     def off(member: str, score: np.ndarray) -> float:
         return relative(found[member], softmax(score, axis=1), size[member])
 
+    pairs = np.indices(scores.shape).reshape(2, -1)
+    bond = {m: heads[m].squared_bond(*pairs) for m in ("DMTN", "DMAP")}
     query, key = drawn_weights(tokens.shape[1])
     shift = drawn_weights(tokens.shape[1], seed=1)[0]
     folded = {
@@ -96,6 +98,8 @@ def family(tokens: np.ndarray, factor: float) -> dict[str, float]:
     return {
         **{member: off(member, score) for member, score in printed.items()},
         "DMTN = S + ½⟨n,n⟩": off("DMTN", scores + 0.5 * n @ n.T),
+        "bond of DMTN half that of DMAP": relative(2 * bond["DMTN"], bond["DMAP"]),
+        "bond of DMTN that of DMAP": relative(bond["DMTN"], bond["DMAP"]),
         "fold of DMAP": relative(folded["DMAP"].scores(), printed["DMAP"]),
         "c = |k|²": off("ATTN", scores + 0.5 * np.sum(k * k, axis=1)),
         "rows for columns": off("ATTN", scores.T),

@@ -156,7 +156,8 @@ def kolmogorov(tokens: np.ndarray, factor: float) -> dict[str, float]:
 
 def square_root_factors(tokens: np.ndarray, factor: float) -> dict[str, float]:
     """½Σ(D_Q g)_ij(D_K f)_ij = ⟨g, (diag(Ā1) - A)f⟩, and π - Ā1 = ½Σ_j(√A_ij - √A_ji)² ≥ 0."""
-    p = transition(head_operator(drawn_head(tokens, factor)))
+    head = drawn_head(tokens, factor)
+    p = transition(head_operator(head))
     law = elimination_law(p)
     n = len(law)
     f, g = np.random.default_rng([4, n]).standard_normal((2, n))
@@ -173,7 +174,7 @@ def square_root_factors(tokens: np.ndarray, factor: float) -> dict[str, float]:
     d_k, d_q = key_difference(a, f), query_difference(a, g)
     form, size = g @ (kept * f - a @ f), float(np.abs(g) @ (kept * np.abs(f) + a @ np.abs(f)))
     _, kept_uniform, squares_uniform = parts(np.full(n, 1 / n))
-    largest = float(np.max(law))
+    largest = exponent_size(head) * float(np.max(law))
     return {
         "factors": relative(0.5 * np.sum(d_q * d_k), form, size),
         "factors of the reversed walk": relative(
@@ -184,8 +185,8 @@ def square_root_factors(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "deficit": relative(law - kept, squares, largest),
         "deficit not negative": float(max(0.0, np.max(kept - law))) / largest,
         "½ dropped": relative(np.sum(d_q * d_k), form, size),
-        "D_K on both sides": relative(0.5 * np.sum(key_difference(a, g) * d_k), form, size),
-        "π for Ā1": relative(0.5 * np.sum(d_q * d_k), g @ (law * f - a @ f), size),
+        "$D_K$ on both sides": relative(0.5 * np.sum(key_difference(a, g) * d_k), form, size),
+        r"$\pi$ for $\bar{A}1$": relative(0.5 * np.sum(d_q * d_k), g @ (law * f - a @ f), size),
         "deficit without stationarity": relative(1 / n - kept_uniform, squares_uniform, 1 / n),
     }
 
@@ -203,7 +204,7 @@ def steady_currents(tokens: np.ndarray, factor: float) -> dict[str, float]:
     symmetric = drawn_head(tokens, factor, "ATAP")
     symmetric_law = elimination_law(transition(head_operator(symmetric)))
     reverse = time_reversal(operator, law) @ np.eye(len(law))
-    inside, largest = tokens[:, 0] > 0, float(np.max(law))
+    inside, largest = tokens[:, 0] > 0, exponent_size(head) * float(np.max(law))
     through = float(np.sum(a[np.ix_(inside, ~inside)]))
     return {
         "entropy production": abs(found - dense) / size,

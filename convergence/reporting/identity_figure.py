@@ -44,9 +44,10 @@ def identity_figure(run: Run) -> Figure:
         handles=[
             Line2D([], [], ls="none", label="identity: largest residual", **_RIGHT),
             Line2D([], [], ls="none", label="wrong identity: smallest residual", **_WRONG),
+            Line2D([], [], color="0.4", lw=0.6, label="all samples"),
         ],
         loc="outside lower center",
-        ncols=2,
+        ncols=3,
     )
     return figure
 
@@ -60,9 +61,9 @@ def _column(ax: Axes, run: Run, claims: list[Claim], rows: int) -> None:
     ticks, labels, row = [], [], 0
     largest = 1e4
     for claim in claims:
-        ax.text(
-            0, row, claim.id, transform=ax.get_yaxis_transform(), va="center", weight="bold",
-            fontsize=7,
+        ax.annotate(
+            claim.id, (0, row), (-3, 0), xycoords=ax.get_yaxis_transform(),
+            textcoords="offset points", ha="right", va="center", weight="bold", fontsize=7,
         )  # fmt: skip
         batches = run.batches(claim)["identity"]
         values = np.abs(np.concatenate([b.values for b in batches]) - claim.limit).max(axis=1)

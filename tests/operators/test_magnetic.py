@@ -5,6 +5,7 @@ import pytest
 
 from convergence.errors import InvalidInputError
 from convergence.operators import (
+    Component,
     MagneticOperator,
     MarkovOperator,
     bilinear_phase,
@@ -71,7 +72,7 @@ def test_ring():
     # the sign: k = 1 is lifted by a₀ > 0, at targets off the grid as well
     targets = Circle().at(np.array([0.4, 2.0]))
     few = MagneticOperator(
-        MarkovOperator([ring.components_[0].__class__(targets, points)], beta),
+        MarkovOperator([Component(targets, points)], beta),
         bilinear_phase(a0 * TURN),
     )
     wave, at_targets = np.exp(1j * angles), np.exp(1j * np.array([0.4, 2.0]))
