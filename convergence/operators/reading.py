@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..errors import InvalidInputError
 from ..scores import Head
-from .currents import elimination_law
+from .currents import elimination_law, entropy_production
 from .entries import log_matrix
 from .heads import head_operator
 
@@ -84,7 +84,8 @@ def read_head(
     """
     head = Head(queries, keys, member)
     n, d = head.queries.shape
-    log_p = log_matrix(head_operator(head, causal=causal))
+    operator = head_operator(head, causal=causal)
+    log_p = log_matrix(operator)
     p = np.exp(log_p)
     law = np.full(n, 1 / n) if causal else elimination_law(p)
     coupling = law[:, None] * p
@@ -103,7 +104,7 @@ def read_head(
         rho_skew=float(link_norm / symmetric_norm) if symmetric_norm else np.inf,
         epsilon_rev=float(np.linalg.norm(coupling - coupling.T) / np.linalg.norm(coupling)),
         effective_neighbours=float(np.exp(np.mean(entropies))),
-        entropy_production=_entropy_production(coupling, log_p),
+        entropy_production=entropy_production(operator, law),
         cycle_affinities=_largest_affinities(2 * skew),
         bond_norm=float(np.linalg.norm(half_bond)),
         link_norm=float(link_norm),
@@ -137,15 +138,6 @@ def read_heads(
         pd.Index([p[0] for p in places]) if queries.ndim == 3 else pd.MultiIndex.from_tuples(places)
     )
     return pd.DataFrame(rows, index=index)
-
-
-def _entropy_production(coupling: np.ndarray, log_p: np.ndarray) -> float:
-    """Σ A_ij log(P_ij/P_ji): for a stationary law the terms log π cancel."""
-    finite = log_p > -np.inf
-    if np.any(finite & ~finite.T & (coupling > 0)):
-        return np.inf
-    ratio = np.where(finite & finite.T, log_p, 0.0)
-    return float(np.sum(coupling * (ratio - ratio.T)))
 
 
 def _largest_affinities(differences: np.ndarray, seed: int = 0) -> tuple[float, ...]:

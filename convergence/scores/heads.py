@@ -28,6 +28,8 @@ MEMBERS = ("ATTN", "DMTN", "ATAP", "DMAP")
 class Head:
     """One member of the transport family on given queries and keys.
 
+    DMAP has half the parameters: only q + k enters, so W_Q and W_K may both be ½(W_Q + W_K).
+
     Parameters
     ----------
     queries, keys : ndarray, shape (n, d)

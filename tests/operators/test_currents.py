@@ -57,9 +57,10 @@ def test_entropy_production(name):
     assert entropy_production(operator, law) == pytest.approx(expected, rel=1e-10, abs=1e-13)
     assert (expected > 1e-3) == (name != "symmetric")
     # of a law that is not stationary the terms log π count
-    other = np.full(N, 1 / N)
-    off_p = 0.5 * np.sum((p - p.T)[off] * np.log(p[off] / p.T[off])) / N
-    assert entropy_production(operator, other) == pytest.approx(off_p, rel=1e-10)
+    other = np.arange(1.0, N + 1)
+    a = other[:, None] * p
+    expected = 0.5 * np.sum((a - a.T)[off] * np.log(a[off] / a.T[off]))
+    assert entropy_production(operator, other) == pytest.approx(expected, rel=1e-10)
 
 
 @every_operator

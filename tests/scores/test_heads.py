@@ -99,6 +99,9 @@ def test_only_the_sum_of_the_weights_enters_the_distance_member():
     change = rng.normal(size=W_Q.shape)
     folded = Head.from_tokens(TOKENS, W_Q + change, W_K - change, "DMAP")
     np.testing.assert_allclose(folded.scores(), head("DMAP").scores(), atol=1e-12)
+    mean = 0.5 * (W_Q + W_K)
+    half = Head.from_tokens(TOKENS, mean, mean, "DMAP")
+    np.testing.assert_allclose(half.scores(), head("DMAP").scores(), atol=1e-12)
     other = Head.from_tokens(TOKENS, W_Q + change, W_K - change)
     assert np.max(np.abs(other.scores() - head().scores())) > 1
 
