@@ -29,6 +29,24 @@ def require_positive(name: str, value: float) -> float:
     return number
 
 
+LARGEST_DENSE = 2**30
+"""Bytes that a dense matrix may take where nothing else is asked for."""
+
+
+def refuse_large(size: int, largest: int) -> None:
+    """Say how many bytes a dense matrix would take, where that is more than allowed.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    if size > largest:
+        raise InvalidInputError(
+            f"the dense matrix would take {size:,} bytes, more than {largest:,}; use the "
+            "operator as it is, or raise `largest`"
+        )
+
+
 class NoMassError(ConvergenceError, ArithmeticError):
     """A row of the kernel has no mass in float64: no key lies within reach at this β."""
 

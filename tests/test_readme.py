@@ -70,3 +70,13 @@ def test_the_normalisations_of_the_extension_guide():
     assert names["moved"].converged
     ones = names["walk"] @ np.ones(500)
     np.testing.assert_allclose(ones, 1, rtol=1e-13)
+
+
+def test_the_head_of_the_extension_guide_is_read(capsys):
+    (block,) = [block for block in guide() if "read_heads" in block]
+    assert len([line for line in block.splitlines() if line.strip()]) <= 10
+    names = {}
+    exec(block, names)
+    assert len(names["table"]) == 4
+    assert "indefinite" in capsys.readouterr().out
+    assert names["symmetric"].reversible

@@ -2,6 +2,7 @@
 
 from .bridges import bridge_claim
 from .generator import GeneratorProblem, generator_claim
+from .identity import identity_claim
 from .moments import DensityProblem, MetricProblem, density_claim, metric_claim
 from .schedules import PRESETS
 
@@ -13,5 +14,6 @@ __all__ = [
     "bridge_claim",
     "density_claim",
     "generator_claim",
+    "identity_claim",
     "metric_claim",
 ]

@@ -1,9 +1,23 @@
-"""Markov operators built from a sample, their generators, laws and spectra."""
+"""Markov operators built from a sample, their generators, laws, currents and spectra."""
 
 from .bridge import Bridge, bridge
+from .currents import (
+    cycle_affinities,
+    elimination_law,
+    entropy_production,
+    key_difference,
+    net_flux,
+    query_difference,
+    time_reversal,
+)
+from .entries import log_entries, log_matrix
 from .generator import generator, streamed_degree, streamed_generator
+from .heads import head_operator
+from .magnetic import MagneticOperator, bilinear_phase
 from .markov import Component, MarkovOperator
 from .normalisations import coifman_lafon, log_row_sums, sample_log_weights, target_measure
+from .reading import HeadReading, read_head, read_heads
+from .scored import ScoreOperator
 from .sinkhorn import Scaling, sinkhorn
 from .spectrum import Eigenpairs, Stationary, eigenpairs, reversible_law, stationary
 
@@ -11,14 +25,29 @@ __all__ = [
     "Bridge",
     "Component",
     "Eigenpairs",
+    "HeadReading",
+    "MagneticOperator",
     "MarkovOperator",
     "Scaling",
+    "ScoreOperator",
     "Stationary",
+    "bilinear_phase",
     "bridge",
     "coifman_lafon",
+    "cycle_affinities",
     "eigenpairs",
+    "elimination_law",
+    "entropy_production",
     "generator",
+    "head_operator",
+    "key_difference",
+    "log_entries",
+    "log_matrix",
     "log_row_sums",
+    "net_flux",
+    "query_difference",
+    "read_head",
+    "read_heads",
     "reversible_law",
     "sample_log_weights",
     "sinkhorn",
@@ -26,4 +55,5 @@ __all__ = [
     "streamed_degree",
     "streamed_generator",
     "target_measure",
+    "time_reversal",
 ]

@@ -259,5 +259,6 @@ def refuse_empty_rows(occupied: np.ndarray, beta: float) -> None:
         named = ", ".join(str(i) for i in empty[:10]) + (", ..." if len(empty) > 10 else "")
         raise NoMassError(
             f"{len(empty)} of {len(occupied)} rows have no sample point within reach at "
-            f"beta = {beta:g} (rows {named}); take a smaller beta or more points"
+            f"beta = {beta:g} (rows {named}); take a smaller beta, more points, or "
+            "a mask that leaves every row a key"
         )

@@ -13,13 +13,18 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..backend import array_module, current_device, use_device
-from ..errors import DisconnectedError, InvalidInputError, require_positive
+from ..errors import (
+    LARGEST_DENSE,
+    DisconnectedError,
+    InvalidInputError,
+    refuse_large,
+    require_positive,
+)
 from ..kernels import repeated_sums
 from ..scores import Distance
 from .generator import refuse_empty_rows
 from .normalisations import sample_log_weights
 
-_LARGEST_DENSE = 2**30  # bytes
 _COLUMNS = 256  # of a dense matrix made at once
 
 
@@ -231,11 +236,17 @@ class MarkovOperator(LinearOperator):
         Returns
         -------
         ndarray, shape (n_queries, n_columns)
+
+        Raises
+        ------
+        NoMassError
+            When a row has no key left.
         """
         xp = array_module(self.device)
         total = xp.zeros(centers.shape)
         for c, sums in zip(self.components_, self._forward, strict=True):
-            _, means = sums(values, centers)
+            log_mass, means = sums(values, centers)
+            refuse_empty_rows(self.on_host(log_mass) > -np.inf, self.beta)
             total += means if c.share is None else xp.asarray(c.share)[:, None] * means
         return self._like(total, values)
 
@@ -326,7 +337,7 @@ class MarkovOperator(LinearOperator):
                 "smaller beta, or treat each component (see components()) by itself"
             )
 
-    def toarray(self, largest: int = _LARGEST_DENSE) -> np.ndarray:
+    def toarray(self, largest: int = LARGEST_DENSE) -> np.ndarray:
         """The dense matrix, where it takes at most `largest` bytes.
 
         Raises
@@ -334,12 +345,7 @@ class MarkovOperator(LinearOperator):
         InvalidInputError
             Says how many bytes it would take.
         """
-        size = 8 * self.shape[0] * self.shape[1]
-        if size > largest:
-            raise InvalidInputError(
-                f"the dense matrix would take {size:,} bytes, more than {largest:,}; use the "
-                "operator as it is, or raise `largest`"
-            )
+        refuse_large(8 * self.shape[0] * self.shape[1], largest)
         dense, n = np.empty(self.shape), self.shape[1]
         for start in range(0, n, _COLUMNS):
             unit = np.eye(n, min(_COLUMNS, n - start), -start)

@@ -16,6 +16,7 @@ from scipy import stats
 
 from ..running import Run, write_whole
 from ..verification import Batch, Claim, predicted_rmse
+from .identity_figure import identity_figure, of_identities
 
 # Okabe and Ito's colours, safe for colour-blind readers; with eight markers, 56 distinct pairs
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -231,7 +232,8 @@ def _law_panel(ax: Axes, run: Run) -> None:
 
 def write_figures(run: Run, folder: Path) -> None:
     """figure.pdf and figure.png of a run, and the study's own figures beside them."""
-    drawings = {"figure": study_figure, **run.study.figures}
+    draw_study = identity_figure if of_identities(run) else study_figure
+    drawings = {"figure": draw_study, **run.study.figures}
     with plt.rc_context(STYLE):
         for name, draw in drawings.items():
             figure = draw(run)

@@ -2,6 +2,7 @@
 
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance
+from .heads import MEMBERS, CausalScore, Head
 from .normalisations import (
     RANDOM_WALK,
     CoifmanLafon,
@@ -16,9 +17,12 @@ Score = Distance | PerPointMetric
 
 __all__ = [
     "CONVENTIONS",
+    "MEMBERS",
     "RANDOM_WALK",
+    "CausalScore",
     "CoifmanLafon",
     "Distance",
+    "Head",
     "KeyPotential",
     "Normalisation",
     "PerPointMetric",

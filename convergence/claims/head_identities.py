@@ -1,0 +1,242 @@
+"""Residuals of exact identities of a head's scores and of several heads together.
+
+Each function takes tokens X, shape (n, D), and a factor of the scores, draws the weights of a head
+from a fixed seed, and returns residuals by name. Where exponentials are compared the rounding of
+their exponents is that of the largest exponent, so residuals are divided by one plus its size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy
+from scipy.special import log_softmax, softmax
+
+from ..operators import MarkovOperator, head_operator, log_matrix
+from ..scores import MEMBERS, Head, PerPointMetric
+from ..scores.per_point_metric import metric_coordinates, symbolic
+
+HEAD_DIM = 3
+Weights = tuple[np.ndarray, np.ndarray]
+
+
+def drawn_weights(dim: int, seed: int = 0, columns: int = HEAD_DIM) -> Weights:
+    """W_Q and W_K of shape (dim, columns), Gaussian, for scores of order one."""
+    rng = np.random.default_rng([seed, dim, columns])
+    query, key = rng.standard_normal((2, dim, columns)) / np.sqrt(dim)
+    return query, key
+
+
+def drawn_head(tokens: np.ndarray, factor: float, member: str = "ATTN", seed: int = 0) -> Head:
+    """A head with seeded weights on given tokens, its scores multiplied by a factor."""
+    weights = drawn_weights(tokens.shape[1], seed)
+    return Head.from_tokens(tokens, *weights, member, scale=factor)
+
+
+def exponent_size(head: Head) -> float:
+    """One plus the largest term in the exponent -β|u_i - v_j|² + c_j of a head."""
+    return 1 + 2 * max(float(np.max(np.sum(f * f, axis=1))) for f in head.factors)
+
+
+def relative(found: np.ndarray, expected: np.ndarray, size: float | None = None) -> float:
+    """Largest |found - expected| over a size, by default the largest |expected|."""
+    largest = float(np.max(np.abs(expected))) if size is None else size
+    return float(np.max(np.abs(np.asarray(found) - expected))) / largest
+
+
+def transition(operator: MarkovOperator) -> np.ndarray:
+    """P as a dense matrix whose entries keep their relative accuracy, however small."""
+    return np.exp(log_matrix(operator))
+
+
+def split_of_the_score(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """S = -½d² + link + ½S_ii + ½S_jj; under softmax the last term alone is left of the sites."""
+    head = drawn_head(tokens, factor)
+    n = len(tokens)
+    scores = head.queries @ head.keys.T
+    pairs = np.indices((n, n)).reshape(2, -1)
+    bond = head.squared_bond(*pairs).reshape(n, n)
+    link = head.link(*pairs).reshape(n, n)
+    site = head.sites
+    sites = site[:, None] + site
+    markov, size = log_softmax(scores, axis=1), exponent_size(head)
+    half = -0.5 * bond + link
+    return {
+        "score": relative(half + sites, scores),
+        "Doob weight": relative(log_softmax(half + site, axis=1), markov, size),
+        "½ dropped": relative(half - 0.5 * bond + sites, scores),
+        "sign of the link": relative(half - 2 * link + sites, scores),
+        "column terms dropped": relative(log_softmax(half, axis=1), markov, size),
+    }
+
+
+def family(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """The four members as the fused primitive, against softmax of their printed scores."""
+    q, k = (drawn_head(tokens, factor).queries, drawn_head(tokens, factor).keys)
+    m, n = (q + k) / np.sqrt(2), (q - k) / np.sqrt(2)
+    scores = q @ k.T
+    printed = {
+        "ATTN": scores,
+        "DMTN": 0.5 * (m @ m.T + scores - scores.T),
+        "ATAP": 0.5 * (scores + scores.T),
+        "DMAP": -0.5 * np.sum((m[:, None] - m) ** 2, axis=-1),
+    }
+    heads = {member: Head(q, k, member) for member in MEMBERS}
+    found = {member: head_operator(head).toarray() for member, head in heads.items()}
+    size = {member: exponent_size(head) for member, head in heads.items()}
+
+    def off(member: str, score: np.ndarray) -> float:
+        return relative(found[member], softmax(score, axis=1), size[member])
+
+    pairs = np.indices(scores.shape).reshape(2, -1)
+    bond = {m: heads[m].squared_bond(*pairs) for m in ("DMTN", "DMAP")}
+    query, key = drawn_weights(tokens.shape[1])
+    shift = drawn_weights(tokens.shape[1], seed=1)[0]
+    folded = {
+        member: Head.from_tokens(tokens, query + shift, key - shift, member, scale=factor)
+        for member in ("ATTN", "DMAP")
+    }
+    return {
+        **{member: off(member, score) for member, score in printed.items()},
+        "DMTN = S + ½⟨n,n⟩": off("DMTN", scores + 0.5 * n @ n.T),
+        "bond of DMTN half that of DMAP": relative(2 * bond["DMTN"], bond["DMAP"]),
+        "bond of DMTN that of DMAP": relative(bond["DMTN"], bond["DMAP"]),
+        "fold of DMAP": relative(folded["DMAP"].scores(), printed["DMAP"]),
+        "c = |k|²": off("ATTN", scores + 0.5 * np.sum(k * k, axis=1)),
+        "rows for columns": off("ATTN", scores.T),
+        "DMTN without its link": off("DMTN", 0.5 * m @ m.T),
+        "DMTN with the link's sign wrong": off("DMTN", 0.5 * (m @ m.T - scores + scores.T)),
+        "DMAP without its ½": off("DMAP", 2 * printed["DMAP"]),
+        "fold of ATTN": relative(folded["ATTN"].scores(), scores),
+    }
+
+
+def products_of_experts(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """With d→_ij = S_ii - S_ij and d← its transpose: exp(-d→) ⊙ exp(-d←) = exp(-(d→ + d←)).
+
+    The sum of the two is the bond d², and the row-normalised product of the row-normalised experts
+    is the row-normalised bond kernel.
+    """
+    head = drawn_head(tokens, factor)
+    scores = head.queries @ head.keys.T
+    ahead = np.diag(scores)[:, None] - scores
+    bond = ahead + ahead.T
+    pairs = np.indices(scores.shape).reshape(2, -1)
+    both, size = softmax(-bond, axis=1), exponent_size(head)
+    first, second = softmax(-ahead, axis=1), softmax(-ahead.T, axis=1)
+
+    def rows(kernel: np.ndarray) -> np.ndarray:
+        return kernel / np.sum(kernel, axis=1, keepdims=True)
+
+    product = np.exp(-ahead) * np.exp(-ahead.T)
+    return {
+        "kernels multiply": relative(product / np.exp(-bond), np.ones_like(bond), size),
+        "sum is the bond": relative(head.squared_bond(*pairs), bond.ravel(), size),
+        "normalised experts": relative(rows(first * second), both, size),
+        "one expert is the bond": relative(rows(first * first), both, size),
+        "transpose of a normalised expert": relative(rows(first * first.T), both, size),
+    }
+
+
+def softmax_expansion(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """softmax(βS) = 11ᵀ/N + (β/N) S(I - 11ᵀ/N) + O(β²): measured order of the remainder, less 2.
+
+    The order log₂(r(2β)/r(β)) at β and its halves, extrapolated to β = 0 three times: the error
+    left is of order β⁴.
+    """
+    head = drawn_head(tokens, 1.0)
+    scores = head.queries @ head.keys.T
+    scores /= np.max(np.abs(scores))
+    n = len(scores)
+    centred = scores - np.mean(scores, axis=1, keepdims=True)
+
+    def order(first_term: np.ndarray) -> float:
+        def remainder(beta: float) -> float:
+            rest = softmax(beta * scores, axis=1) - 1 / n - beta / n * first_term
+            return float(np.linalg.norm(rest))
+
+        sizes = np.array([remainder(factor * 2.0**-k) for k in range(5)])
+        orders = np.log2(sizes[:-1] / sizes[1:])
+        for power in (1, 2, 3):
+            orders = (2**power * orders[1:] - orders[:-1]) / (2**power - 1)
+        return float(orders[-1])
+
+    return {
+        "order 2": abs(order(centred) - 2),
+        "order 2 without the centring": abs(order(scores) - 2),
+        "order 2 with half the linear term": abs(order(0.5 * centred) - 2),
+        "order 3": abs(order(centred) - 3),
+    }
+
+
+def connection_walks(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """One head transports every token by one matrix, h heads by one matrix an edge.
+
+    Σ_h A_h X W_h = h Σ_j w_ij T_ij x_j, w_ij = Σ_h A_h,ij / h, T_ij = Σ_h A_h,ij W_h / Σ_h A_h,ij.
+    """
+    n, dim = tokens.shape
+    heads = 3
+    drawn = [drawn_head(tokens, factor, seed=h) for h in range(heads)]
+    attention = np.stack([transition(head_operator(head)) for head in drawn])
+    values = np.random.default_rng([9, dim]).standard_normal((heads, dim, dim)) / np.sqrt(dim)
+    together = np.asarray(sum(a @ tokens @ w for a, w in zip(attention, values, strict=True)))
+    weights = np.mean(attention, axis=0)
+    transport = np.einsum("hij,hab->ijab", attention, values) / (heads * weights)[:, :, None, None]
+    walk = heads * np.einsum("ij,ja,ijab->ib", weights, tokens, transport)
+    one = np.einsum("ij,ja,ab->ib", attention[0], tokens, values[0])
+    size = float(np.max(np.abs(tokens)))
+    mean = np.mean(values, axis=0)
+    return {
+        "one head": relative(one, (attention[0] @ tokens) @ values[0], size),
+        "many heads": relative(walk, together, size),
+        "walk is Markov": relative(
+            np.sum(weights, axis=1), np.ones(n), max(exponent_size(head) for head in drawn)
+        ),
+        "not scaled by h": relative(walk / heads, together, size),
+        "one transport for all edges": relative(heads * weights @ tokens @ mean, together, size),
+    }
+
+
+def per_point_metrics(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """Scores of a metric that varies have a rank above the dimension of the points.
+
+    Terms of one point alone are taken out by centring rows and columns; what a constant metric
+    leaves, 2β x·Gy, has rank d. The residual is the singular value after the d-th over the first.
+    """
+    points = tokens[:, :1]
+
+    def excess(metric: str, symmetrised: bool) -> float:
+        score = PerPointMetric(((metric,),), symmetrised=symmetrised, periodic=False)
+        scores = score(points, points, factor)
+        scores = scores - np.mean(scores, axis=0)
+        scores = scores - np.mean(scores, axis=1, keepdims=True)
+        values = np.linalg.svd(scores, compute_uv=False)
+        return float(values[1] / values[0])
+
+    gram = drawn_head(tokens, factor)
+    values = np.linalg.svd(gram.scores(), compute_uv=False)
+    varying = "3/2 + sin(u0)/2"
+    return {
+        "head of dimension d": float(values[HEAD_DIM] / values[0]),
+        "constant metric": excess("3/2", True),
+        "one-sided metric is a Gram matrix": excess(varying, False),
+        "symmetrised metric is a Gram matrix": excess(varying, True),
+    }
+
+
+def woodbury(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """(I + UUᵀ)⁻¹ = I - U(I + UᵀU)⁻¹Uᵀ, for numbers and for expressions; relative to 1 + |U|²."""
+    u = np.sqrt(factor) * tokens[:, :2]
+    one, small = np.eye(len(u)), np.eye(2)
+    inverse = np.linalg.inv(one + u @ u.T)
+    size = 1 + float(np.linalg.norm(u, 2)) ** 2
+    found = one - u @ np.linalg.solve(small + u.T @ u, u.T)
+    metric = PerPointMetric(factor=(("sin(u0 + u1)",), ("1/5 + cos(u0)",)), periodic=False)
+    both = [symbolic(metric.inverse), metric.matrix]
+    evaluate = sympy.lambdify(metric_coordinates(2), both, "numpy", cse=True)
+    products = [np.asarray(a) @ np.asarray(b) for a, b in (evaluate(*x) for x in tokens[:, :2])]
+    return {
+        "inverse": relative(found, inverse, size),
+        "expressions": relative(np.stack(products), small),
+        "$I - UU^T$": relative(one - u @ u.T, inverse, size),
+        "$I + UU^T$ for $I + U^TU$": relative(one - u @ u.T @ inverse @ inverse, inverse, size),
+    }

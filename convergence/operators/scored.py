@@ -1,0 +1,88 @@
+"""Markov operators of scores that are no distance, on the block engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInputError
+from ..kernels import score_sums
+from .markov import Component, MarkovOperator
+
+PairScore = Callable[[Any, Any, float], Any]
+
+
+class ScoreOperator(MarkovOperator):
+    """P_ij = exp(s(x_i, y_j) + c_j) / Σ_k exp(s(x_i, y_k) + c_k), any score, O(N) memory.
+
+    Everything a `MarkovOperator` does, every pair summed. A score of minus infinity masks a pair.
+
+    Parameters
+    ----------
+    score : callable
+        (queries, keys, β) → scores, as in `convergence.kernels.score_sums`.
+    queries, keys : ndarray, shapes (n_queries, D) and (n_keys, D)
+    beta : float
+    log_weights : ndarray, shape (n_keys,), optional
+    self_loops : bool
+
+    Raises
+    ------
+    InvalidInputError
+        As `MarkovOperator`.
+    NoMassError
+        On use, when every pair of a row is masked; the message names the rows.
+    """
+
+    def __init__(
+        self,
+        score: PairScore,
+        queries: np.ndarray,
+        keys: np.ndarray,
+        beta: float,
+        log_weights: np.ndarray | None = None,
+        *,
+        self_loops: bool = True,
+    ) -> None:
+        super().__init__([Component(queries, keys, log_weights)], beta, self_loops=self_loops)
+        if self.device != "cpu":
+            raise InvalidInputError(
+                "scores that are no distance are summed on the CPU: make the operator outside "
+                "`with use_device('cuda')`"
+            )
+        self.score = score
+
+    @cached_property
+    def reversible(self) -> bool:
+        """False: nothing is known of a score's symmetry."""
+        return False
+
+    @cached_property
+    def _forward(self) -> list[Callable[..., tuple[Any, Any]]]:
+        only = self.components_[0]
+
+        def sums(values: Any = None, centers: Any = None) -> tuple[Any, Any]:
+            return score_sums(
+                self.score, only.queries, only.keys, self.beta, only.log_weights, values, centers,
+                exclude=self._exclude,
+            )  # fmt: skip
+
+        return [sums]
+
+    @cached_property
+    def _backward(self) -> list[Callable[..., tuple[Any, Any]]]:
+        only = self.components_[0]
+
+        def transposed(keys: Any, queries: Any, beta: float) -> Any:
+            return self.score(queries, keys, beta).T
+
+        def sums(values: Any) -> tuple[Any, Any]:
+            return score_sums(
+                transposed, only.keys, only.queries, self.beta, -self.log_degrees[:, 0], values,
+                exclude=self._exclude,
+            )  # fmt: skip
+
+        return [sums]
