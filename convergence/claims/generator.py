@@ -167,8 +167,9 @@ class GeneratorProblem:
         """Wrong constants that fit this problem, and the wrong problems given by name."""
         right, drift = self.expectation, self.drift
         values = self.values(self.targets)
+        percent = 10 if self.reuses_sample else 5  # what the standard preset can show
         faults = [
-            Fault("ħ off by 5 %", lambda beta: 1.05 * right(beta)),
+            Fault(f"ħ off by {percent} %", lambda beta: (1 + percent / 100) * right(beta)),
             Fault("β off by 2", lambda beta: 0.5 * right(2 * beta)),
             Fault("2/ε for 4/ε", lambda beta: 0.5 * right(beta)),
         ]

@@ -8,7 +8,7 @@ from convergence.running import load_study, study_files
 from convergence.scores import Distance, PerPointMetric
 from convergence.spaces import Circle, TorusOfRevolution
 from convergence.verification import study_level
-from convergence.verification.statistics import location_power
+from convergence.verification.statistics import location_power, replicate_location_power
 
 CLAIMS = [
     pytest.param(claim, study_level(study.claims, "standard"), id=f"{name}/{claim.id}")
@@ -37,15 +37,21 @@ def test_schedules(claim, level, preset):
 
 @pytest.mark.parametrize(("claim", "level"), CLAIMS)
 def test_every_fault_is_one_and_the_standard_preset_rejects_it(claim, level):
-    """By theory alone: each wrong reference is rejected with all but certainty."""
-    settings = claim.schedules["standard"].sampling
+    """By theory alone: each wrong reference is rejected with all but certainty.
+
+    Where weights are estimated from the sample, the errors for known weights are taken: larger
+    than the true ones, by 1.35 and more for α = ½, 1 and Sinkhorn.
+    """
+    known = claim.sampling_error is not None
+    power = location_power if known else replicate_location_power
     for fault in claim.faults:
         powers = []
-        for setting in settings:
-            _, sd = claim.sampling_error(setting.n, setting.beta)
+        for setting in claim.schedules["standard"].sampling:
+            _, sd = claim.estimate.__self__.sampling_error(setting.n, setting.beta)
+            sd = sd if known else sd / 1.35
             wrong = fault.expectation(setting.beta) - claim.expectation(setting.beta)
-            powers += [location_power(c, setting.replicates, level) for c in (wrong / sd).T]
-        assert max(powers) > 1 - 1e-6, fault.name
+            powers += [power(c, setting.replicates, level) for c in (wrong / sd).T]
+        assert max(powers) > (1 - 1e-6 if known else 0.95), fault.name
 
 
 @pytest.mark.parametrize("symmetrised", [False, True])
