@@ -7,6 +7,9 @@ from functools import singledispatch
 
 from ..scores import Distance, PerPointMetric, Score
 
+# u = x + Mᵀx/β is the link 2M
+_LINKS = {"link reversed": -1.0, "link halved": 0.5, "queries moved by Mᵀx/β for Mᵀx/2β": 2.0}
+
 
 @singledispatch
 def wrong_scores(score: Score) -> dict[str, Score]:
@@ -16,10 +19,17 @@ def wrong_scores(score: Score) -> dict[str, Score]:
 
 @wrong_scores.register
 def _(score: Distance) -> dict[str, Score]:
-    if not score.doob:
-        return {}
-    squared = Distance(tuple(2 * a for a in score.doob))
-    return {"Doob weight omitted": Distance(), "Doob weight squared": squared}
+    found: dict[str, Score] = {}
+    if score.doob:
+        squared = tuple(2 * a for a in score.doob)
+        found["Doob weight omitted"] = replace(score, doob=())
+        found["Doob weight squared"] = replace(score, doob=squared)
+    if score.link:
+        found["link omitted"] = replace(score, link=())
+        for name, factor in _LINKS.items():
+            link = tuple(tuple(factor * entry for entry in row) for row in score.link)
+            found[name] = replace(score, link=link)
+    return found
 
 
 @wrong_scores.register

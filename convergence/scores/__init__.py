@@ -2,6 +2,7 @@
 
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance
+from .links import harmonic_link, killing_link
 from .normalisations import (
     RANDOM_WALK,
     CoifmanLafon,
@@ -26,4 +27,6 @@ __all__ = [
     "Sinkhorn",
     "TargetMeasure",
     "beta_from",
+    "harmonic_link",
+    "killing_link",
 ]
