@@ -1,14 +1,17 @@
 """Where the two wings meet: builders that pair an estimate with its references."""
 
+from .causal import CausalProblem, causal_claim
 from .generator import GeneratorProblem, generator_claim
 from .moments import DensityProblem, MetricProblem, density_claim, metric_claim
 from .schedules import PRESETS
 
 __all__ = [
     "PRESETS",
+    "CausalProblem",
     "DensityProblem",
     "GeneratorProblem",
     "MetricProblem",
+    "causal_claim",
     "density_claim",
     "generator_claim",
     "metric_claim",

@@ -1,4 +1,4 @@
-"""The limit generator, and that of the distance kernel: the Witten (Einstein) and Girsanov drifts."""
+"""The limit generator, and that of the distance kernel: Witten (Einstein) and Girsanov drift."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ def generator(
     where ρ is the sampling density against the Riemannian volume and h the weight of the keys:
     the Doob weight times the limit of the normalisation's, ρ^-α for Coifman-Lafon, ρ^-½ for
     Sinkhorn, t^½/ρ for a target t dV. The one-form c is that of the score's link, Mᵀx restricted
-    to tangent vectors; without one, 𝒞 is positive semi-definite in L²(exp(-2Φ/ħ) dV). A symmetrised per-point metric G has the same limit in the geometry of G; a one-sided one has
+    to tangent vectors; without one, 𝒞 is positive semi-definite in L²(exp(-2Φ/ħ) dV). A
+    symmetrised per-point metric G has the same limit in the geometry of G; a one-sided one has
     -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density against the coordinates (see
     `convergence.limits.per_point_metric`).
 

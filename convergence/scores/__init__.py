@@ -1,5 +1,6 @@
 """What is exponentiated and how it is normalised, as plain data."""
 
+from .causal import Causal
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance
 from .links import harmonic_link, killing_link
@@ -13,11 +14,12 @@ from .normalisations import (
 )
 from .per_point_metric import PerPointMetric
 
-Score = Distance | PerPointMetric
+Score = Distance | PerPointMetric | Causal
 
 __all__ = [
     "CONVENTIONS",
     "RANDOM_WALK",
+    "Causal",
     "CoifmanLafon",
     "Distance",
     "KeyPotential",

@@ -60,7 +60,9 @@ def harmonic_link(coefficients: Sequence[float], radii: Sequence[float] = ()) ->
     >>> harmonic_link([0.8])
     ((0.0, 0.8), (-0.8, 0.0))
     """
-    lengths = [require_positive("a radius", radius) for radius in radii or [1.0] * len(coefficients)]
+    lengths = [
+        require_positive("a radius", radius) for radius in radii or [1.0] * len(coefficients)
+    ]
     if len(lengths) != len(coefficients):
         raise InvalidInputError(
             f"{len(coefficients)} coefficients need as many radii, not {len(lengths)}"
