@@ -33,7 +33,7 @@ AROUND = Distance(link=harmonic_link([0.8]))
 EXACT = Distance(link=((0.7, -0.4), (-0.4, -0.7)))
 ROTATION = Distance(link=killing_link((0.6, -1.0, 1.8)))
 # B of exp(β xᵀBy) is 2I + M/β: a Killing field and a Doob weight at once
-HEAD = Distance(link=((1.5, 2.3, -1.4), (-2.6, 0.7, 1.2), (1.3, -2.9, -1.6)))
+HEAD = Distance(link=((0.9, 1.3, -0.7), (-1.5, 0.4, 0.6), (0.7, -1.6, -0.8)))
 HARMONIC = Distance(link=harmonic_link([0.9, -0.6]))
 # the entries that mix the circles make dc ≠ 0
 NON_CLOSED = Distance(
@@ -87,7 +87,7 @@ STUDY = Study(
             "sphere-head",
             sphere,
             HEAD,
-            ON_SPHERE,
+            (sphere.polynomial("x0*x1"), sphere.polynomial("x0**2 - x2**2")),
             statement=rf"$S^2$, uniform, head $\beta x^TBy$, $B = 2I + M/\beta$: {LIMIT}",
             source=SOURCE,
         ),

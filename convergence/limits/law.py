@@ -21,7 +21,7 @@ class StepLaw(ABC):
 
     @abstractmethod
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
-        """log ∫ (K h)^p dν up to p times a function of x (zero without a link), shape (...)."""
+        """log ∫ (K h)^p dν, shape (...)."""
 
     @abstractmethod
     def mean_increment(

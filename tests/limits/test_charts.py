@@ -9,7 +9,7 @@ from numpy.polynomial.legendre import leggauss
 from convergence import limits
 from convergence.errors import InvalidInputError, QuadratureError
 from convergence.limits.cells import base_cells
-from convergence.scores import Distance
+from convergence.scores import Distance, harmonic_link
 from convergence.spaces import (
     Chart,
     Circle,
@@ -64,6 +64,18 @@ SAME = {
         "x0*x2 + x1**2 - x3*x1",
         [[1.0, 0.3], [2.0, 4.0]],
         (0.5, 4.0, 32.0, 700.0, 8192.0, 32768.0),
+    ),
+    "torus with a link": (
+        FlatTorus((Circle(0.8, 0.5), Circle(1.1, 0.0, 0.7))),
+        Chart(
+            (angle("u"), angle("v")),
+            ("cos(u)", "sin(u)", "7*cos(v)/10", "7*sin(v)/10"),
+            "0.8*cos(u - 0.5) + 1.1*cos(v)",
+        ),
+        Distance((0.3, 0.0, -0.2, 0.4), link=harmonic_link([0.9, -0.6], [1, 0.7])),
+        "x0*x2 + x1**2 - x3*x1",
+        [[1.0, 0.3], [2.0, 4.0]],
+        (0.5, 32.0, 8192.0),
     ),
     "three-sphere": (
         Sphere(3),
