@@ -3,14 +3,13 @@
 The score -β|x-y|² + xᵀMy tends to -ħΔ + 2⟨dΦ + 𝒜⊥, d·⟩ with the one-form 𝒜⊥ = -ħc, c = Mᵀx on
 tangent vectors: constant on circles and tori (closed, not exact: Novikov), a Killing field on the
 sphere, a rotation of the plane, a non-closed form on a torus. A symmetric M is exact: a Doob
-weight exp(½ yᵀMy) to this order. All expectations are closed forms, that on the ellipse a
-quadrature.
+weight exp(½ yᵀMy) to this order. All expectations are closed forms.
 """
 
 from convergence.claims import generator_claim
 from convergence.running import Study
 from convergence.scores import Distance, harmonic_link, killing_link
-from convergence.spaces import Circle, Ellipse, FlatTorus, Gaussian, Sphere
+from convergence.spaces import Circle, FlatTorus, Gaussian, Sphere
 
 SOURCE = "Candanedo, arXiv:2604.09560, Witten-Novikov-Girsanov drift"
 RISKEN = "Risken, The Fokker-Planck Equation, chapters 6 and 11"
@@ -22,7 +21,6 @@ sphere = Sphere(2)
 fisher = Sphere(2, kappa=1.1, mu=(0.9, -0.4, 0.5))
 plane = Gaussian(((2.0, 0.5), (0.5, 1.0)))
 torus = FlatTorus((Circle(kappa=0.8, mean_angle=0.5), Circle(kappa=0.6)))
-ellipse = Ellipse(2, 1, "cos(u - 1)/2")
 
 ON_CIRCLE = (circle.fourier(1, 0.3), circle.fourier(2, 0.7))
 ON_RING = (ring.fourier(1, 0.3), ring.fourier(2, 1.2))
@@ -115,14 +113,6 @@ STUDY = Study(
             statement=r"$\mathbb{R}^2$, $N(0,\Sigma)$, rotation: "
             r"$-\hbar\Delta + 2\hbar(\Sigma^{-1}x - M^Tx)\cdot\nabla$",
             source=RISKEN,
-        ),
-        generator_claim(
-            "ellipse-link",
-            ellipse,
-            Distance(link=harmonic_link([0.5])),
-            (ellipse.function("sin(u + 2/5)"), ellipse.function("cos(u) + sin(2*u)/3")),
-            statement=rf"Ellipse, $\rho = e^{{\cos(u - 1)/2}}$, link $x^TMy$ of features: {LIMIT}",
-            source=SOURCE,
         ),
     ),
 )

@@ -151,25 +151,42 @@ def test_against_one_dense_rule(chart, x, beta, n):
 
 
 @pytest.mark.parametrize(
-    ("chart", "expression", "first"),
+    ("chart", "expression", "first", "score"),
     [
-        (Ellipse(2, 1, "cos(u)/2", "coordinates"), "sin(u) + cos(2*u)/2", 32.0),
-        (Ellipsoid(1, 1.3, 0.8, "sin(u)*cos(v)/2"), "x0*x1 + x2", 32.0),
-        (TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10", "coordinates"), "sin(u+2*v)", 32.0),
-        (SwissRoll(log_density="-h/8"), "sin(u) + h**2/10", 2.0),
-        (GraphSurface("exp(-u**2 - v**2)", log_density="u/3"), "u*v + x2", 32.0),
-        (ClosedCurve("cos(2*pi*t)"), "sin(2*pi*t)", 4000.0),
-        (TanhTorus("cos(u - v)/2"), "x0 + sin(v)", 32.0),
+        (Ellipse(2, 1, "cos(u)/2", "coordinates"), "sin(u) + cos(2*u)/2", 32.0, Distance()),
+        (Ellipsoid(1, 1.3, 0.8, "sin(u)*cos(v)/2"), "x0*x1 + x2", 32.0, Distance()),
+        (
+            TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10", "coordinates"),
+            "sin(u+2*v)",
+            32.0,
+            Distance(),
+        ),
+        (SwissRoll(log_density="-h/8"), "sin(u) + h**2/10", 2.0, Distance()),
+        (GraphSurface("exp(-u**2 - v**2)", log_density="u/3"), "u*v + x2", 32.0, Distance()),
+        (ClosedCurve("cos(2*pi*t)"), "sin(2*pi*t)", 4000.0, Distance()),
+        (TanhTorus("cos(u - v)/2"), "x0 + sin(v)", 32.0, Distance()),
+        (
+            Ellipse(2, 1, "cos(u)/2"),
+            "sin(u) + cos(2*u)/2",
+            32.0,
+            Distance(link=harmonic_link([0.5])),
+        ),
+        (
+            GraphSurface("u*v/2", log_density="u/3"),
+            "u*v + x2",
+            32.0,
+            Distance((0.1, 0.0, -0.2), link=((0.2, 0.9, 0.0), (-0.4, 0.0, 0.7), (0.3, -0.6, 0.1))),
+        ),
     ],
     ids=str,
 )
-def test_expectation_tends_to_the_limit(chart, expression, first):
+def test_expectation_tends_to_the_limit(chart, expression, first, score):
     """Bias of order 1/β: Richardson over five doublings leaves nothing."""
     f = chart.function(expression)
     x = chart.targets([f], 2)
-    exact = limits.generator(chart, Distance(), f, x, HBAR)
+    exact = limits.generator(chart, score, f, x, HBAR)
     betas = first * 4 * 2.0 ** np.arange(6)
-    values = np.stack([limits.expectation(chart, Distance(), f, x, b, HBAR) for b in betas])
+    values = np.stack([limits.expectation(chart, score, f, x, b, HBAR) for b in betas])
     extrapolated, change = richardson(values, 2.0, 1.0)
     scale = np.max(np.abs(exact))
     assert np.max(change) < 1e-5 * scale
