@@ -1,6 +1,7 @@
 """Where the two wings meet: builders that pair an estimate with its references."""
 
 from .causal import CausalProblem, causal_claim
+from .currents import CurrentProblem, current_claim
 from .generator import GeneratorProblem, generator_claim
 from .moments import DensityProblem, MetricProblem, density_claim, metric_claim
 from .schedules import PRESETS
@@ -8,10 +9,12 @@ from .schedules import PRESETS
 __all__ = [
     "PRESETS",
     "CausalProblem",
+    "CurrentProblem",
     "DensityProblem",
     "GeneratorProblem",
     "MetricProblem",
     "causal_claim",
+    "current_claim",
     "density_claim",
     "generator_claim",
     "metric_claim",

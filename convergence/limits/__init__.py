@@ -22,6 +22,7 @@ from .normalised import log_weight
 from .potentials import bridge_potentials, log_mass, sinkhorn_potential
 from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
+from .ring_chain import RingChain
 from .rotation import gaussian_stationary
 from .tilted_ring import TiltedRing
 from .witten import drift, generator
@@ -31,6 +32,7 @@ __all__ = [
     "FourierGalerkin",
     "Profile",
     "QuadratureLaw",
+    "RingChain",
     "StepLaw",
     "TiltedRing",
     "bridge_potentials",
