@@ -9,7 +9,7 @@ from numpy.polynomial.legendre import leggauss
 from convergence import limits
 from convergence.errors import InvalidInputError, QuadratureError
 from convergence.limits.cells import base_cells
-from convergence.scores import Distance, harmonic_link
+from convergence.scores import Distance, KeyPotential, harmonic_link
 from convergence.spaces import (
     Chart,
     Circle,
@@ -193,6 +193,25 @@ def test_expectation_tends_to_the_limit(chart, expression, first, score):
     np.testing.assert_allclose(extrapolated, exact, atol=2 * np.max(change) + 1e-8 * scale)
     before, after = (np.linalg.norm(value - exact) for value in values[-2:])
     assert np.log2(before / after) == pytest.approx(1, abs=0.05)
+
+
+def test_a_normalisation_keeps_the_link():
+    """A key potential ψ = a·F(y) beside a link is the Doob weight of the closed form."""
+    link = harmonic_link([0.8])
+    circle, chart = Circle(0.7), Chart((angle("u"),), ("cos(u)", "sin(u)"), "0.7*cos(u)")
+    psi = KeyPotential(chart.function("cos(u)/2 - sin(u)/4"))
+    x, f, g = np.array([[0.4], [2.0]]), chart.function("x0*x1"), circle.polynomial("x0*x1")
+    score = Distance(normalisation=psi, link=link)
+    doob = Distance((0.5, -0.25), link=link)
+    found = limits.expectation(chart, score, f, x, 20.0, HBAR)
+    np.testing.assert_allclose(
+        found, limits.expectation(circle, doob, g, chart.features(x), 20.0, HBAR), rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        limits.generator(chart, score, f, x, HBAR),
+        limits.generator(circle, doob, g, chart.features(x), HBAR),
+        rtol=1e-12,
+    )
 
 
 def test_a_further_log_weight_is_a_doob_weight():

@@ -54,6 +54,20 @@ def test_the_tilted_ring_is_where_the_chain_goes(space, score):
 
 
 @pytest.mark.parametrize(("space", "score"), RINGS, ids=repr)
+def test_the_ring_chain(space, score):
+    """P on its own nodes has the same steady state as on 300 others."""
+    beta = 30.0 / space.radius**2
+    p, pi, step = chain(space, score, beta)
+    flow, found = pi[:, None] * p, limits.RingChain(space, score, beta)
+    current = np.sum(flow * np.where(np.abs(step) > 3.1, 0, step)) / (2 * np.pi)
+    entropy = 0.5 * np.sum((flow - flow.T) * np.log(flow / flow.T))
+    scale = 4 * HBAR * beta
+    assert found.current(HBAR) == pytest.approx(scale * current, rel=1e-10)
+    assert found.entropy_production(HBAR) == pytest.approx(scale * entropy, rel=1e-10)
+    assert found.stationary[0] * len(found.angles) == pytest.approx(300 * pi[0], rel=1e-10)
+
+
+@pytest.mark.parametrize(("space", "score"), RINGS, ids=repr)
 def test_galerkin_agrees_with_stratonovich(space, score):
     theta = np.linspace(0, 7, 9)
     ring = limits.TiltedRing(space, score, HBAR)
@@ -158,6 +172,8 @@ def test_what_is_not_known_is_refused():
         limits.gaussian_stationary(Gaussian(((1.0,),)), Distance(link=((1.5,),)), 9.0)
     with pytest.raises(NoReferenceError, match="Circle"):
         limits.TiltedRing(Sphere(2), Distance())  # type: ignore[arg-type]
+    with pytest.raises(NoReferenceError, match="larger beta"):
+        limits.RingChain(Circle(), Distance(link=link), 3.0)
     with pytest.raises(NoReferenceError, match="closed-form"):
         limits.TiltedRing(Circle(), Distance(normalisation=CoifmanLafon(1.0), link=link))
     with pytest.raises(NoReferenceError, match="FlatTorus"):
