@@ -82,7 +82,7 @@ ITERATED = Plan(
     },
 )
 FIRST_BIAS = 1 / 64  # relative, where the bias check starts
-DOUBLINGS = 7
+BIASES = 7  # each half of the one before
 
 
 class PointwiseProblem(Protocol):
@@ -105,24 +105,25 @@ def schedules(
     problem: PointwiseProblem,
     rate: float | None = None,
     plan: Plan = STREAMED,
+    order: float = 1.0,
 ) -> Mapping[str, Schedule]:
     """The schedule of every preset.
 
-    Along β(N) = c N^rate bias and sampling error fall together, like N^-rate: 2/(d+6) for a
-    generator, the default, and 2/(d+4) where no gradient enters the sampling error. The
-    constant c makes the error at the smallest N about least, among the β for which targets are
-    independent and effective degrees suffice there. The bias is followed over seven doublings of
-    β, from where it is about a percent.
+    Along β(N) = c N^rate bias, of the given order in 1/β, and sampling error fall together, like
+    N^(-rate·order): 2/(d+6) for a generator, the default, and 2/(d+4) where no gradient enters
+    the sampling error. The constant c makes the error at the smallest N about least, among the β
+    for which targets are independent and effective degrees suffice there. The bias is followed
+    from about a percent on, at seven β that halve it each time.
     """
     d = problem.space.dim
     rate = 2 / (d + 6) if rate is None else rate
     smallest = plan.smallest.get(d, plan.smallest[3] * 4 ** (d - 3))
     lowest, highest = _allowed_betas(problem, smallest)
-    bias = highest * np.abs(problem.expectation(highest) - problem.limit)
-    balanced = _balanced_beta(problem, smallest, rate, highest, bias)
+    bias = highest**order * np.abs(problem.expectation(highest) - problem.limit)
+    balanced = _balanced_beta(problem, smallest, rate, highest, bias, order)
     first_beta = float(np.clip(balanced, lowest, highest))
     start = max(np.max(bias) / np.max(np.abs(problem.limit)), 1e-3)
-    base = 2.0 ** np.ceil(np.log2(start / FIRST_BIAS))
+    base = np.ceil(np.log2(start / FIRST_BIAS))
 
     def setting(step: int, replicates: int) -> Setting:
         beta = first_beta * plan.growth ** (rate * step)
@@ -130,7 +131,7 @@ def schedules(
 
     return {
         preset: Schedule(
-            betas=tuple(float(base * 2**k) for k in range(DOUBLINGS)),
+            betas=tuple(float(2 ** ((base + k) / order)) for k in range(BIASES)),
             sampling=tuple(setting(step, size.sampling_replicates) for step in size.sampling_steps),
             joint=tuple(setting(step, size.joint_replicates) for step in range(size.steps)),
         )
@@ -157,9 +158,14 @@ def _allowed_betas(problem: PointwiseProblem, n: int) -> tuple[float, float]:
 
 
 def _balanced_beta(
-    problem: PointwiseProblem, n: int, rate: float, beta: float, bias: np.ndarray
+    problem: PointwiseProblem,
+    n: int,
+    rate: float,
+    beta: float,
+    bias: np.ndarray,
+    order: float,
 ) -> float:
-    """Where (bias/β)² + sd² is least, the bias times β and sd β^-k being those at one β."""
-    k = 1 / (2 * rate) - 1  # sd² grows like β^2k
+    """Where (bias/β^order)² + sd² is least, bias and sd β^-k being those at one β."""
+    k = 1 / (2 * rate) - order  # sd² grows like β^2k
     noise = np.mean(problem.sampling_error(n, beta)[1] ** 2) * beta ** (-2 * k)
-    return float((np.mean(bias**2) / (k * noise)) ** (1 / (2 + 2 * k)))
+    return float((order * np.mean(bias**2) / (k * noise)) ** (1 / (2 * order + 2 * k)))

@@ -17,6 +17,9 @@ from ..scores import (
     TargetMeasure,
 )
 
+# u = x + Mᵀx/β is the link 2M
+_LINKS = {"link reversed": -1.0, "link halved": 0.5, "queries moved by Mᵀx/β for Mᵀx/2β": 2.0}
+
 
 @singledispatch
 def wrong_scores(score: Score) -> dict[str, Score]:
@@ -33,6 +36,11 @@ def _(score: Distance) -> dict[str, Score]:
     if score.doob:
         wrong["Doob weight omitted"] = replace(score, doob=())
         wrong["Doob weight squared"] = replace(score, doob=tuple(2 * a for a in score.doob))
+    if score.link:
+        wrong["link omitted"] = replace(score, link=())
+        for name, factor in _LINKS.items():
+            link = tuple(tuple(factor * entry for entry in row) for row in score.link)
+            wrong[name] = replace(score, link=link)
     return dict(wrong)
 
 

@@ -5,6 +5,8 @@ share code with what it judges.
 """
 
 from . import gaussians, per_point_metric, quadrature, spheres  # noqa: F401  (register what they know)
+from .causal import CausalLaw, causal_limit, causal_scale
+from .galerkin import FourierGalerkin
 from .law import (
     StepLaw,
     effective_degree,
@@ -15,24 +17,37 @@ from .law import (
     score_law,
     step_law,
 )
+from .magnetic import magnetic_expectation, magnetic_limit
 from .normalised import log_weight
 from .potentials import bridge_potentials, log_mass, sinkhorn_potential
 from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
+from .ring_chain import RingChain
+from .rotation import gaussian_stationary
+from .tilted_ring import TiltedRing
 from .witten import drift, generator
 
 __all__ = [
+    "CausalLaw",
+    "FourierGalerkin",
     "Profile",
     "QuadratureLaw",
+    "RingChain",
     "StepLaw",
+    "TiltedRing",
     "bridge_potentials",
+    "causal_limit",
+    "causal_scale",
     "drift",
     "effective_degree",
     "expectation",
     "expectation_of",
+    "gaussian_stationary",
     "generator",
     "log_mass",
     "log_weight",
+    "magnetic_expectation",
+    "magnetic_limit",
     "profile_of",
     "revolution",
     "sampling_constants",

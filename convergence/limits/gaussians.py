@@ -1,9 +1,9 @@
 """Closed forms on R^n with Gaussian density.
 
-With ν = N(0, Σ) and K h = exp(-β|x-y|² + a·y + ½ yᵀWy), the law proportional to (K h)^p dν is
-N(m, C) with
+With ν = N(0, Σ) and K h = exp(-β|x-y|² + xᵀMy + a·y + ½ yᵀWy), the law proportional to (K h)^p dν
+is N(m, C) with
 
-    C = (2pβ I + Σ⁻¹ - pW)⁻¹,   m - x = C (p a - (Σ⁻¹ - pW) x),
+    C = (2pβ I + Σ⁻¹ - pW)⁻¹,   m - x = C (p(a + Mᵀx) - (Σ⁻¹ - pW) x),
 
 and the mean of a polynomial is the finite sum E f = Σ_k (½ C:∇∇)^k f(m) / k!. The weight of a
 normalisation is Gaussian too, with the eigenvectors of Σ. For an eigenvalue 1/s of Σ, W has
@@ -31,11 +31,12 @@ class GaussianLaw(PolynomialLaw):
 
     def __init__(self, space: Gaussian, score: Distance) -> None:
         self.space = space
+        self.score = score
         self.normalisation = score.normalisation
         self.slope = score.slope(space.dim)
 
     def _law(self, x: np.ndarray, beta: float, power: int) -> tuple[np.ndarray, ...]:
-        """C, the force b = p a - Σ⁻¹ x and the mean step m - x = C b."""
+        """C, the force b = p(a + Mᵀx) - (Σ⁻¹ - pW) x and the mean step m - x = C b."""
         precision = self._weighted_precision(beta, power)
         inverse = 2 * power * beta * np.eye(self.space.dim) + precision
         if np.min(np.linalg.eigvalsh(inverse)) <= 0:
@@ -44,7 +45,7 @@ class GaussianLaw(PolynomialLaw):
                 f"beta = {beta:g}; take a larger beta or a smaller alpha"
             )
         covariance = np.linalg.inv(inverse)
-        force = power * self.slope - x @ precision
+        force = power * (self.slope + self.score.one_form(x)) - x @ precision
         return covariance, force, force @ covariance
 
     def _weighted_precision(self, beta: float, power: int) -> np.ndarray:

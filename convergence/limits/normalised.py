@@ -7,6 +7,7 @@ the kernel under ν, it gives the exact step law.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache, singledispatch
 
 import numpy as np
@@ -122,7 +123,8 @@ class NormalisedLaw(StepLaw):
     def _at(self, beta: float) -> QuadratureLaw:
         if beta not in self._laws:
             weight = log_weight(self.score.normalisation, self.space, beta)
-            self._laws[beta] = QuadratureLaw(self.space, Distance(self.score.doob), weight)
+            plain = replace(self.score, normalisation=RANDOM_WALK)
+            self._laws[beta] = QuadratureLaw(self.space, plain, weight)
         return self._laws[beta]
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:

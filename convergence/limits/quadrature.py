@@ -184,7 +184,11 @@ class QuadratureLaw(StepLaw):
                 )
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
-        return self._agreed(lambda rule, _: (rule.log_mass, 1.0), x, beta, power)
+        mass = self._agreed(lambda rule, _: (rule.log_mass, 1.0), x, beta, power)
+        # -β|x-y|² + xᵀMy = -β|u-y|² + β(|u|²-|x|²)
+        start = self.space.features(np.asarray(x, dtype=float))
+        moved = self.score.queries(start, beta)
+        return mass + power * beta * np.sum((moved - start) * (moved + start), axis=-1)
 
     def mean_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int

@@ -6,7 +6,7 @@ z(x), and for a spherical harmonic of degree ℓ
     E Y_ℓ(y) = A_ℓ(|z|) Y_ℓ(z/|z|).
 
 On the factor of radius R, with unit vectors x̂ and ŷ and density exp(κμ·ŷ), the p-th power of
-exp(-β|x-y|²) exp(a·y) gives z = 2pβR² x̂ + pR a + κμ. Products of factors multiply.
+exp(-β|x-y|² + xᵀMy) exp(a·y) gives z = 2pβR² x̂ + pR (a + Mᵀx) + κμ. Products of factors multiply.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class SphericalLaw(PolynomialLaw):
         ends = np.cumsum([0, *(sphere.ambient_dim for sphere in factors)])
         self.factors = factors
         self.blocks = [slice(a, b) for a, b in pairwise(ends)]
+        self.score = score
         self.slope = score.slope(space.ambient_dim)
 
     def _vector(
@@ -44,10 +45,13 @@ class SphericalLaw(PolynomialLaw):
         if np.any(np.abs(np.linalg.norm(unit, axis=-1) - 1) > 1e-9):
             raise InvalidInputError(f"some points do not lie on {sphere}")
         scale = 2 * power * beta * sphere.radius**2
-        tilt = power * sphere.radius * self.slope[block] + sphere.concentration
+        slope = self.slope[block] + self.score.one_form(x)[..., block]
+        tilt = power * sphere.radius * slope + sphere.concentration
         length = np.linalg.norm(scale * unit + tilt, axis=-1)
-        excess = (2 * scale * (unit @ tilt) + tilt @ tilt) / (length + scale)
-        step = (tilt - unit * excess[..., None]) / length[..., None]
+        excess = (2 * scale * np.sum(unit * tilt, axis=-1) + np.sum(tilt**2, axis=-1)) / (
+            length + scale
+        )
+        step = (tilt - unit * excess[..., None]) / np.where(length > 0, length, 1)[..., None]
         return length, excess, step
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The limit generator, and that of the distance kernel: the Witten (Einstein) drift."""
+"""The limit generator, and that of the distance kernel: Witten (Einstein) and Girsanov drift."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _(normalisation: KeyPotential, space: Space, x: np.ndarray) -> np.ndarray:
 def second_and_first_order(
     score: Score, space: Space, f: SmoothFunction, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(-Δf, 2⟨dΦ, df⟩/ħ) of the limit, in the metric that the score measures with.
+    """(-Δf, 2⟨dΦ + 𝒜⊥, df⟩/ħ) of the limit, in the metric that the score measures with.
 
     Raises
     ------
@@ -72,16 +72,22 @@ def second_and_first_order(
 def _(
     score: Distance, space: Space, f: SmoothFunction, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    slope = space.log_density_gradient(x) + score.slope(space.ambient_dim)
-    potential_slope = -(slope + log_weight_gradient(score.normalisation, space, x))
-    drift = 2 * np.einsum("...a,...a->...", potential_slope, space.gradient(f, x))
+    one_form = -force(score, space, x)
+    drift = 2 * np.einsum("...a,...a->...", one_form, space.gradient(f, x))
     return -space.laplacian(f, x), drift
+
+
+def force(score: Distance, space: Space, x: np.ndarray) -> np.ndarray:
+    """∇ log(ρh) + c = -(dΦ + 𝒜⊥)/ħ, an extension of it to ambient vectors, shape (..., D)."""
+    slope = space.log_density_gradient(x) + score.slope(space.ambient_dim)
+    weighted = slope + log_weight_gradient(score.normalisation, space, x)
+    return weighted + score.one_form(space.features(x))
 
 
 def drift(
     space: Space, score: Score, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
-    """The part of `generator` that comes from the density: 2⟨dΦ, df⟩ with Φ = -ħ log(ρ h)."""
+    """The first-order part of `generator`: 2⟨dΦ + 𝒜⊥, df⟩ with Φ = -ħ log(ρ h), 𝒜⊥ = -ħ c."""
     return hbar * second_and_first_order(score, space, f, x)[1]
 
 
@@ -90,11 +96,12 @@ def generator(
 ) -> np.ndarray:
     """The limit of 4ħβ(f - P_β f) as β → ∞ (N = ∞).
 
-    𝒞f = -ħ Δf + 2⟨dΦ, df⟩,   Φ = -ħ log(ρ h),
+    𝒞f = -ħ Δf + 2⟨dΦ + 𝒜⊥, df⟩,   Φ = -ħ log(ρ h),   𝒜⊥ = -ħ c,
 
-    positive semi-definite in L²(exp(-2Φ/ħ) dV), where ρ is the sampling density against the
-    Riemannian volume and h the weight of the keys: the Doob weight times the limit of the
-    normalisation's, ρ^-α for Coifman-Lafon, ρ^-½ for Sinkhorn, t^½/ρ for a target t dV. A
+    where ρ is the sampling density against the Riemannian volume and h the weight of the keys:
+    the Doob weight times the limit of the normalisation's, ρ^-α for Coifman-Lafon, ρ^-½ for
+    Sinkhorn, t^½/ρ for a target t dV. The one-form c is that of the score's link, Mᵀx restricted
+    to tangent vectors; without one, 𝒞 is positive semi-definite in L²(exp(-2Φ/ħ) dV). A
     symmetrised per-point metric G has the same limit in the geometry of G; a one-sided one has
     -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density against the coordinates (see
     `convergence.limits.per_point_metric`).

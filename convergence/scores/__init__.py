@@ -1,8 +1,10 @@
 """What is exponentiated and how it is normalised, as plain data."""
 
+from .causal import Causal
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance
 from .heads import MEMBERS, CausalScore, Head
+from .links import harmonic_link, killing_link
 from .normalisations import (
     RANDOM_WALK,
     CoifmanLafon,
@@ -13,12 +15,13 @@ from .normalisations import (
 )
 from .per_point_metric import PerPointMetric
 
-Score = Distance | PerPointMetric
+Score = Distance | PerPointMetric | Causal
 
 __all__ = [
     "CONVENTIONS",
     "MEMBERS",
     "RANDOM_WALK",
+    "Causal",
     "CausalScore",
     "CoifmanLafon",
     "Distance",
@@ -30,4 +33,6 @@ __all__ = [
     "Sinkhorn",
     "TargetMeasure",
     "beta_from",
+    "harmonic_link",
+    "killing_link",
 ]

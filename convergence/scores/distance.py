@@ -1,4 +1,4 @@
-"""The distance kernel, plain or with a weight on its keys."""
+"""The distance kernel, plain, with a weight on its keys, or directed by a link."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidInputError
+from .links import Matrix, matrix_of
 from .normalisations import RANDOM_WALK, KeyPotential, Normalisation, Sinkhorn
 
 
 @dataclass(frozen=True)
 class Distance:
-    """The kernel K(x, y) = exp(-β|x - y|²) h(y), row-normalised.
+    """The kernel K(x, y) = exp(-β|x - y|² + xᵀMy) h(y), row-normalised.
 
     The random walk (α = 0) has h = 1; a log-linear Doob weight has h(y) = exp(a·y) in the ambient
     coordinates; a normalisation multiplies h by its own weight. Every row-normalised kernel is an
     instance of the one primitive exp(-β|u_i - v_j|² + c_j); a score says which queries u, keys v
-    and log-weights c are meant.
+    and log-weights c are meant. A bilinear link xᵀMy moves the queries: up to terms without y it is
+
+        -β|x - y|² + xᵀMy = -β|u - y|²,   u = x + Mᵀx/(2β).
+
+    On a sphere of radius R, exp(β xᵀBy) of a whole bilinear head is the link M = β(B - 2I). A
+    normalisation is that of the kernel without the link.
 
     Parameters
     ----------
@@ -25,12 +31,28 @@ class Distance:
         The vector a of the log-linear Doob weight; empty for none.
     normalisation : Normalisation, optional
         The random walk by default.
+    link : matrix, optional
+        M in the ambient coordinates, square; empty for none. Antisymmetric for a proper link
+        (see `harmonic_link`, `killing_link`); a symmetric part acts like a Doob weight
+        exp(½ yᵀMy) in the limit.
+
+    References
+    ----------
+    Candanedo, Attention Geometry, arXiv:2604.09560.
     """
 
     doob: tuple[float, ...] = ()
     normalisation: Normalisation = RANDOM_WALK
+    link: Matrix = ()
 
     def __post_init__(self) -> None:
+        if len(self.link):
+            object.__setattr__(self, "link", matrix_of(self.link))
+        if self.link and isinstance(self.normalisation, Sinkhorn):
+            raise InvalidInputError(
+                "Sinkhorn's scaling is that of a symmetric kernel, which a link is not: give one "
+                "or the other"
+            )
         if self.doob and isinstance(self.normalisation, Sinkhorn):
             raise InvalidInputError(
                 "Sinkhorn's scaling fixes the weights of the keys and would undo a Doob weight: "
@@ -54,9 +76,19 @@ class Distance:
             )
         return np.asarray(self.doob, dtype=float)
 
+    def one_form(self, features: np.ndarray) -> np.ndarray:
+        """c = Mᵀx, the gradient of the link xᵀMy in y at y = x; shape (..., D)."""
+        if not self.link:
+            return np.zeros(np.shape(features))
+        if len(self.link) != np.shape(features)[-1]:
+            raise InvalidInputError(
+                f"the link needs {np.shape(features)[-1]} rows and columns, not {len(self.link)}"
+            )
+        return np.asarray(features, dtype=float) @ np.asarray(self.link)
+
     def queries(self, points: np.ndarray, beta: float) -> np.ndarray:
-        """u = x."""
-        return points
+        """u = x + Mᵀx/(2β)."""
+        return points + self.one_form(points) / (2 * beta) if self.link else points
 
     def keys(self, points: np.ndarray) -> np.ndarray:
         """v = y."""

@@ -57,7 +57,7 @@ def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
         if claim.bias_order is None:
             verdicts.append(_no_bias(values[-1], limit, scale, label))
         else:
-            verdicts += _value_and_order(values, limit, scale, claim.bias_order, betas, label)
+            verdicts += _value_and_order(claim, values, limit, scale, betas, label)
     return verdicts
 
 
@@ -70,18 +70,20 @@ def _no_bias(value: np.ndarray, limit: np.ndarray, scale: float, label: str) -> 
 
 
 def _value_and_order(
+    claim: Claim,
     values: np.ndarray,
     limit: np.ndarray,
     scale: float,
-    order: float,
     betas: np.ndarray,
     label: str,
 ) -> list[Verdict]:
+    assert claim.bias_order is not None
+    order, step = claim.bias_order, claim.bias_step
     ratio = float(betas[1] / betas[0])
     # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
-    powers = ratio ** (order + np.arange(len(betas) - 1))
+    powers = ratio ** (order + step * np.arange(len(betas) - 1))
     rounding = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
-    extrapolated, change = richardson(values, ratio, order)
+    extrapolated, change = richardson(values, ratio**step, order / step)
     miss, tolerance = float(np.max(np.abs(extrapolated - limit))), float(np.max(change)) + rounding
     if tolerance > 1e-3 * scale:
         reason = "β is too small for the extrapolation"
@@ -102,16 +104,18 @@ def _value_and_order(
         f"(off by {miss:.1e}, at most {tolerance:.1e})",
     )
     norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))
-    return [value, _order(norms, ratio, order, rounding, label)]
+    return [value, _order(norms, ratio, order, rounding, label, step)]
 
 
-def _order(norms: np.ndarray, ratio: float, stated: float, rounding: float, label: str) -> Verdict:
+def _order(
+    norms: np.ndarray, ratio: float, stated: float, rounding: float, label: str, step: float = 1.0
+) -> Verdict:
     """The order of a sequence of errors, extrapolated, against the stated one."""
     if norms[-1] <= rounding:
         reason = "the bias is below the rounding of the references: no order can be measured"
         return Verdict("bias", "order", label, Outcome.INCONCLUSIVE, np.nan, stated, reason=reason)
     orders = np.log(norms[:-1] / norms[1:]) / np.log(ratio)
-    best, change = richardson(orders[-3:], ratio, 1.0)
+    best, change = richardson(orders[-3:], ratio**step, 1.0)
     # two errors, each known to `rounding`, enter a logarithm
     error = float(change) + 2 * rounding / norms[-1] / np.log(ratio)
     if error > 0.1:

@@ -112,6 +112,8 @@ class Claim:
         (N, β) → (targets,), the number of samples a kernel row sees.
     bias_order : float, optional
         expectation - limit = O(β^-order). None: smaller than every power.
+    bias_step : float
+        Between the exponents of its expansion: c₁ β^-order + c₂ β^-(order + step) + ...
     slope : float, optional
         Predicted exponent of the error in N along the joint schedule, for β → ∞.
     slope_is_bound : bool
@@ -140,6 +142,7 @@ class Claim:
     sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
     effective_degree: Callable[[int, float], np.ndarray] | None = None
     bias_order: float | None = 1.0
+    bias_step: float = 1.0
     slope: float | None = None
     slope_is_bound: bool = False
     faults: tuple[Fault, ...] = ()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from convergence.claims import PRESETS, GeneratorProblem
+from convergence.claims import PRESETS, CausalProblem, GeneratorProblem
 from convergence.running import load_study, study_files
-from convergence.scores import Distance, PerPointMetric
+from convergence.scores import Distance, PerPointMetric, harmonic_link
 from convergence.spaces import Circle, TorusOfRevolution
 from convergence.verification import study_level
 from convergence.verification.statistics import location_power, replicate_location_power
@@ -14,7 +14,8 @@ CLAIMS = [
     pytest.param(claim, study_level(study.claims, "standard"), id=f"{name}/{claim.id}")
     for name, study in ((name, load_study(path)) for name, path in study_files().items())
     for claim in study.claims
-    if hasattr(claim.estimate, "__self__")  # built by a builder of pointwise claims
+    # built by a builder of pointwise claims
+    if hasattr(claim.estimate, "__self__") and claim.sampling_error is not None
 ]
 
 
@@ -22,14 +23,17 @@ CLAIMS = [
 @pytest.mark.parametrize("preset", PRESETS)
 def test_schedules(claim, level, preset):
     """β = c N^rate, with independent targets and enough neighbours at every setting."""
-    d = claim.space.dim
-    rate = 2 / (d + 6) if isinstance(claim.estimate.__self__, GeneratorProblem) else 2 / (d + 4)
-    assert claim.slope == -rate
+    d, problem = claim.space.dim, claim.estimate.__self__
+    if isinstance(problem, CausalProblem):
+        rate = 2 / 3
+    else:
+        rate = 2 / (d + 6) if isinstance(problem, GeneratorProblem) else 2 / (d + 4)
+    assert claim.slope == -rate * claim.bias_order
     schedule = claim.schedules[preset]
     for one, other in zip(schedule.joint, schedule.joint[1:], strict=False):
         assert other.n > 1.4 * one.n
         assert other.beta / one.beta == pytest.approx((other.n / one.n) ** rate, rel=1e-5)
-    separation = claim.estimate.__self__.separation
+    separation = problem.separation
     for setting in (*schedule.joint, *schedule.sampling):
         assert setting.beta * separation**2 >= 14 * (1 - 1e-5)
         assert np.min(claim.effective_degree(setting.n, setting.beta)) >= 200
@@ -88,6 +92,33 @@ def test_faults_of_a_per_point_metric(symmetrised):
     arc = np.abs(np.angle(np.exp(1j * (u[:, None] - u))))
     squares = arc**2 * ((g[:, None] + g) / 2 if symmetrised else g[:, None])
     assert problem.separation == pytest.approx(np.sqrt(np.min(squares[arc > 0])), rel=1e-12)
+
+
+def test_faults_of_a_link():
+    """By hand on the circle at large β: -ħ(f'' + 2 (a·t + factor·c) f') with t the tangent."""
+    circle, hbar, c, beta = Circle(), 0.7, 0.8, 1e6
+    score = Distance((0.3, -0.4), link=harmonic_link([c]))
+    problem = GeneratorProblem(circle, score, (circle.fourier(2, 1.2),), hbar)
+    faults = {fault.name: fault.expectation(beta)[:, 0] for fault in problem.faults({})}
+    u = circle.angle(problem.targets)
+    slope = -0.3 * np.sin(u) - 0.4 * np.cos(u)
+
+    def limit(doob, link):
+        drift = doob * slope + link * c
+        return -hbar * (-4 * np.cos(2 * u + 1.2) - 4 * drift * np.sin(2 * u + 1.2))
+
+    expected = {
+        "link omitted": limit(1, 0),
+        "link reversed": limit(1, -1),
+        "link halved": limit(1, 0.5),
+        "queries moved by Mᵀx/β for Mᵀx/2β": limit(1, 2),
+        "Doob weight omitted": limit(0, 1),
+        "Doob weight squared": limit(2, 1),
+        "drift omitted": limit(0, 0),
+    }
+    for name, value in expected.items():
+        np.testing.assert_allclose(faults[name], value, atol=1e-4)
+    np.testing.assert_allclose(problem.limit[:, 0], limit(1, 1), atol=1e-12)
 
 
 def test_on_a_chart_the_kernel_acts_on_features_and_functions_on_coordinates():

@@ -9,7 +9,7 @@ from numpy.polynomial.legendre import leggauss
 from convergence import limits
 from convergence.errors import InvalidInputError, QuadratureError
 from convergence.limits.cells import base_cells
-from convergence.scores import Distance
+from convergence.scores import Distance, KeyPotential, harmonic_link
 from convergence.spaces import (
     Chart,
     Circle,
@@ -64,6 +64,21 @@ SAME = {
         "x0*x2 + x1**2 - x3*x1",
         [[1.0, 0.3], [2.0, 4.0]],
         (0.5, 4.0, 32.0, 700.0, 8192.0, 32768.0),
+    ),
+    "torus with a link": (
+        FlatTorus((Circle(0.8, 0.5), Circle(1.1, 0.0, 0.7))),
+        Chart(
+            (angle("u"), angle("v")),
+            ("cos(u)", "sin(u)", "7*cos(v)/10", "7*sin(v)/10"),
+            "0.8*cos(u - 0.5) + 1.1*cos(v)",
+        ),
+        Distance(
+            (0.3, 0.0, -0.2, 0.4),
+            link=((0.2, 0.9, 0.0, 0.3), (-0.5, 0.1, 0, 0), (0, 0.4, 0, -0.6), (0, 0, 0.8, -0.3)),
+        ),
+        "x0*x2 + x1**2 - x3*x1",
+        [[1.0, 0.3], [2.0, 4.0]],
+        (0.5, 32.0, 8192.0),
     ),
     "three-sphere": (
         Sphere(3),
@@ -139,31 +154,67 @@ def test_against_one_dense_rule(chart, x, beta, n):
 
 
 @pytest.mark.parametrize(
-    ("chart", "expression", "first"),
+    ("chart", "expression", "first", "score"),
     [
-        (Ellipse(2, 1, "cos(u)/2", "coordinates"), "sin(u) + cos(2*u)/2", 32.0),
-        (Ellipsoid(1, 1.3, 0.8, "sin(u)*cos(v)/2"), "x0*x1 + x2", 32.0),
-        (TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10", "coordinates"), "sin(u+2*v)", 32.0),
-        (SwissRoll(log_density="-h/8"), "sin(u) + h**2/10", 2.0),
-        (GraphSurface("exp(-u**2 - v**2)", log_density="u/3"), "u*v + x2", 32.0),
-        (ClosedCurve("cos(2*pi*t)"), "sin(2*pi*t)", 4000.0),
-        (TanhTorus("cos(u - v)/2"), "x0 + sin(v)", 32.0),
+        (Ellipse(2, 1, "cos(u)/2", "coordinates"), "sin(u) + cos(2*u)/2", 32.0, Distance()),
+        (Ellipsoid(1, 1.3, 0.8, "sin(u)*cos(v)/2"), "x0*x1 + x2", 32.0, Distance()),
+        (
+            TorusOfRevolution(2, 1, "cos(u)/2 + 3*sin(v)/10", "coordinates"),
+            "sin(u+2*v)",
+            32.0,
+            Distance(),
+        ),
+        (SwissRoll(log_density="-h/8"), "sin(u) + h**2/10", 2.0, Distance()),
+        (GraphSurface("exp(-u**2 - v**2)", log_density="u/3"), "u*v + x2", 32.0, Distance()),
+        (ClosedCurve("cos(2*pi*t)"), "sin(2*pi*t)", 4000.0, Distance()),
+        (TanhTorus("cos(u - v)/2"), "x0 + sin(v)", 32.0, Distance()),
+        (
+            Ellipse(2, 1, "cos(u)/2"),
+            "sin(u) + cos(2*u)/2",
+            32.0,
+            Distance(link=harmonic_link([0.5])),
+        ),
+        (
+            GraphSurface("u*v/2", log_density="u/3"),
+            "u*v + x2",
+            32.0,
+            Distance((0.1, 0.0, -0.2), link=((0.2, 0.9, 0.0), (-0.4, 0.0, 0.7), (0.3, -0.6, 0.1))),
+        ),
     ],
     ids=str,
 )
-def test_expectation_tends_to_the_limit(chart, expression, first):
+def test_expectation_tends_to_the_limit(chart, expression, first, score):
     """Bias of order 1/β: Richardson over five doublings leaves nothing."""
     f = chart.function(expression)
     x = chart.targets([f], 2)
-    exact = limits.generator(chart, Distance(), f, x, HBAR)
+    exact = limits.generator(chart, score, f, x, HBAR)
     betas = first * 4 * 2.0 ** np.arange(6)
-    values = np.stack([limits.expectation(chart, Distance(), f, x, b, HBAR) for b in betas])
+    values = np.stack([limits.expectation(chart, score, f, x, b, HBAR) for b in betas])
     extrapolated, change = richardson(values, 2.0, 1.0)
     scale = np.max(np.abs(exact))
     assert np.max(change) < 1e-5 * scale
     np.testing.assert_allclose(extrapolated, exact, atol=2 * np.max(change) + 1e-8 * scale)
     before, after = (np.linalg.norm(value - exact) for value in values[-2:])
     assert np.log2(before / after) == pytest.approx(1, abs=0.05)
+
+
+def test_a_normalisation_keeps_the_link():
+    """A key potential ψ = a·F(y) beside a link is the Doob weight of the closed form."""
+    link = harmonic_link([0.8])
+    circle, chart = Circle(0.7), Chart((angle("u"),), ("cos(u)", "sin(u)"), "0.7*cos(u)")
+    psi = KeyPotential(chart.function("cos(u)/2 - sin(u)/4"))
+    x, f, g = np.array([[0.4], [2.0]]), chart.function("x0*x1"), circle.polynomial("x0*x1")
+    score = Distance(normalisation=psi, link=link)
+    doob = Distance((0.5, -0.25), link=link)
+    found = limits.expectation(chart, score, f, x, 20.0, HBAR)
+    np.testing.assert_allclose(
+        found, limits.expectation(circle, doob, g, chart.features(x), 20.0, HBAR), rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        limits.generator(chart, score, f, x, HBAR),
+        limits.generator(circle, doob, g, chart.features(x), HBAR),
+        rtol=1e-12,
+    )
 
 
 def test_a_further_log_weight_is_a_doob_weight():

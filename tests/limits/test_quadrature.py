@@ -5,7 +5,7 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 
 from convergence import limits
-from convergence.scores import Distance
+from convergence.scores import Distance, harmonic_link, killing_link
 from convergence.spaces import Circle, FlatTorus, Gaussian, Sphere
 
 BETA, HBAR = 12.0, 0.7
@@ -47,6 +47,33 @@ PROBLEMS = [
         "x0*x2 + x1**2 - x3*x1",
         torus_rule,
     ),
+    (
+        Circle(1.3, 0.6, 0.8),
+        Distance((0.5, -0.8), link=harmonic_link([0.9], [0.8])),
+        "x0**2 + x0*x1 + x1",
+        circle_rule,
+    ),
+    (
+        Sphere(2, 1.1, (0.9, -0.4, 0.5), 0.7),
+        Distance((0.2, 0.3, -0.7), link=killing_link((0.6, -1.0, 1.8))),
+        "x0*x1*x2 + x0**2",
+        sphere_rule,
+    ),
+    (
+        FlatTorus((Circle(0.8, 0.5), Circle(1.1, 0.0, 0.7))),
+        Distance(
+            (0.3, 0.0, -0.2, 0.4),
+            link=((0.3, 0.5, 0.9, -0.4), (-0.5, 0, 0.3, 0.8), (-0.9, 1.3, 0, -0.6), (0.4, 0, 0, 1)),
+        ),
+        "x0*x2 + x1**2 - x3*x1",
+        torus_rule,
+    ),
+    (
+        Gaussian(((2.0, 0.5), (0.5, 1.0))),
+        Distance((0.3, -0.2), link=((0.2, 0.7), (-0.9, 0.1))),
+        "x0**2*x1 - x1",
+        plane_rule,
+    ),
     (Gaussian(((1.7,),)), Distance((0.4,)), "x0**3 - x0**2", plane_rule),
     (Gaussian(((2.0, 0.5), (0.5, 1.0))), Distance((0.3, -0.2)), "x0**2*x1 - x1", plane_rule),
 ]
@@ -59,7 +86,9 @@ def test_closed_forms_against_quadrature(space, score, expression, rule):
     density = weights * np.exp(space.log_density(y))
     assert np.sum(density) == pytest.approx(1, rel=1e-9)
     for x in space.targets([f], 3):
-        kernel = np.exp(-BETA * np.sum((x - y) ** 2, axis=1) + y @ score.slope(space.ambient_dim))
+        link = y @ np.transpose(score.link) @ x if score.link else 0.0  # xᵀMy
+        slope = score.slope(space.ambient_dim)
+        kernel = np.exp(-BETA * np.sum((x - y) ** 2, axis=1) + link + y @ slope)
         mass = np.sum(kernel * density)
         mean = np.sum(kernel * f(y) * density) / mass
         expected = 4 * HBAR * BETA * (f(x) - mean)

@@ -10,7 +10,14 @@ import pytest
 
 from convergence import limits
 from convergence.errors import InvalidInputError, NoReferenceError
-from convergence.scores import CoifmanLafon, Distance, PerPointMetric, Sinkhorn
+from convergence.scores import (
+    CoifmanLafon,
+    Distance,
+    PerPointMetric,
+    Sinkhorn,
+    harmonic_link,
+    killing_link,
+)
 from convergence.spaces import Circle, Ellipse, Gaussian, Polynomial, Sphere, TorusOfRevolution
 
 TABLE = (Path(__file__).parents[1] / "data" / "reference_values.csv").read_text()
@@ -76,8 +83,57 @@ def metric_limit(p, symmetrised):
     return limits.generator(space, score, f, space.at(p["u"]))
 
 
+def circle_link(p):
+    """The eigenvalue on e^{ikθ}, from two real functions at one point."""
+    space, theta = Circle(), 0.3
+    score, x = Distance(link=harmonic_link([p["c"]])), space.at(theta)
+    real, imaginary = (
+        limits.expectation(space, score, space.fourier(p["k"], phase), x, p["beta"])
+        for phase in (0.0, -np.pi / 2)
+    )
+    return (real + 1j * imaginary) / np.exp(1j * p["k"] * theta)
+
+
+def sphere_link(p, ell):
+    space = Sphere(2)
+    f = space.polynomial({2: "x0*x1", 3: "x0*x1*x2"}[ell])
+    score = Distance(link=killing_link(p["omega"]))
+    return limits.expectation(space, score, f, np.array(p["x"]), p["beta"])
+
+
+def bilinear_head(p, ell):
+    """P f of exp(β xᵀBy), the link M = β(B - 2I)."""
+    space, x = Sphere(2), np.array(p["x"])
+    f = space.polynomial({2: "x0*x1", 3: "x0*x1*x2"}[ell])
+    score = Distance(link=p["beta"] * (np.array(p["B"]) - 2 * np.eye(3)))
+    return f(x) + limits.step_law(space, score).mean_increment(f, x, p["beta"], 1)
+
+
+def gaussian_plane(row, p):
+    space = Gaussian(tuple(map(tuple, p["Sigma"])))
+    score = Distance(link=((0.0, p["w"]), (-p["w"], 0.0)))
+    f = space.polynomial("x0*x1" if "x0 x1" in row["quantity"] else "x0**2")
+    return limits.expectation(space, score, f, np.array(p["x"]), p["beta"])
+
+
+def tilted_ring(p):
+    score = Distance(link=harmonic_link([p["c"]]))
+    ring = limits.TiltedRing(Circle(kappa=p["kappa"]), score, p["hbar"])
+    return ring.density(p["theta"]) if "theta" in p else ring.current
+
+
 METRIC = "circle, per-point metric 3/2 + 3/5 sin, {}, density exp(9/10 cos), limit"
+TILTED = "tilted ring, density exp(kappa cos)/Z, link c sin(y - x), limit"
+PLANE = "Gaussian plane, link x^T M y, M = [[0,w],[-w,0]]"
 FAMILIES = {
+    "circle uniform, link c sin(y - x)": lambda row, p: circle_link(p),
+    "S2 uniform, link (omega cross x).y": lambda row, p: sphere_link(p, degree(row)),
+    "S2 uniform, bilinear head beta x^T B y": lambda row, p: bilinear_head(p, degree(row)),
+    PLANE: gaussian_plane,
+    "circle magnetic, phase exp(i a0 sin(y - x))": lambda row, p: limits.magnetic_expectation(
+        p["a0"], p["k"], p["beta"]
+    ),
+    TILTED: lambda row, p: tilted_ring(p),
     "uniform sphere": lambda row, p: uniform_sphere(p),
     "circle von Mises": lambda row, p: circle_von_mises(p),
     "circle von Mises, Doob h = exp(a sin y)": lambda row, p: circle_von_mises(p),
@@ -136,6 +192,12 @@ def test_every_row_that_concerns_us_is_used():
         "Gaussian line, alpha-normalised": 27,
         "Gaussian line, Sinkhorn": 3,
         "circle von Mises, f = sin(2 theta + 0.4)": 8,
+        "circle uniform, link c sin(y - x)": 9,
+        "S2 uniform, link (omega cross x).y": 6,
+        "S2 uniform, bilinear head beta x^T B y": 6,
+        PLANE: 6,
+        "circle magnetic, phase exp(i a0 sin(y - x))": 12,
+        TILTED: 4,
         METRIC.format("one-sided"): 2,
         METRIC.format("symmetrised"): 2,
         "torus of revolution R=2 r=1, coordinate density exp(cos(u)/2 + 3 sin(v)/10), limit": 2,

@@ -270,6 +270,20 @@ def test_an_order_is_told_from_its_neighbours(stated, expected):
     assert _order(h + 0.3 * h**2, 2.0, stated, 1e-9, "f").outcome == expected
 
 
+@pytest.mark.parametrize(
+    ("order", "step", "expected"), [(0.5, 0.5, "PASS"), (0.55, 0.5, "FAIL"), (0.5, 1.0, "FAIL")]
+)
+def test_bias_in_half_powers(synthetic, order, step, expected):
+    """1 + h + h² with h = β^-1/2: value and order pass with both steps right, and only then."""
+    claim = synthetic.claim(
+        expectation=lambda beta: synthetic.LIMIT * (1 + beta**-0.5 + beta**-1.0),
+        bias_order=order,
+        bias_step=step,
+    )
+    schedule = Schedule(betas=tuple(4.0**k for k in range(2, 11)))
+    assert overall(bias_check(claim, schedule)) == expected
+
+
 def test_levels_follow_the_preset(synthetic):
     claim = synthetic.claim()
     standard = claim.schedules["standard"]

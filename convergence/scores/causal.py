@@ -1,0 +1,44 @@
+"""The causal mask: keys at or before the query's position only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Causal:
+    """The kernel K(x, y) = exp(-β|x - y|²) where y's position is at most x's, else 0.
+
+    A call (queries, keys, β) gives the scores, minus infinity for pairs that the mask removes, so
+    that an instance can be summed by `convergence.kernels.score_sums`.
+
+    Parameters
+    ----------
+    axis : int
+        The ambient coordinate that is the position.
+    reversed : bool
+        Whether the future is kept instead of the past.
+    """
+
+    axis: int = 0
+    reversed: bool = False
+
+    def __call__(self, queries: Any, keys: Any, beta: float) -> Any:
+        """s of every pair, shape (len(queries), len(keys))."""
+        if not 0 <= self.axis < queries.shape[1]:
+            raise InvalidInputError(
+                f"the position is coordinate {self.axis} of points with {queries.shape[1]}"
+            )
+        ahead = keys[:, self.axis][None, :] - queries[:, self.axis][:, None]
+        if self.reversed:
+            ahead = -ahead
+        square = np.zeros(ahead.shape)
+        for d in range(queries.shape[1]):
+            difference = queries[:, d][:, None] - keys[:, d][None, :]
+            square += difference * difference
+        return np.where(ahead <= 0, -beta * square, -np.inf)
