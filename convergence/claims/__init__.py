@@ -3,9 +3,11 @@
 from .bridges import bridge_claim
 from .causal import CausalProblem, causal_claim
 from .currents import CurrentProblem, current_claim
+from .density import DensityProblem, density_claim
 from .generator import GeneratorProblem, generator_claim
 from .identity import identity_claim
-from .moments import DensityProblem, MetricProblem, density_claim, metric_claim
+from .magnetic import MagneticProblem, magnetic_claim
+from .metric import MetricProblem, metric_claim
 from .schedules import PRESETS
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "CurrentProblem",
     "DensityProblem",
     "GeneratorProblem",
+    "MagneticProblem",
     "MetricProblem",
     "bridge_claim",
     "causal_claim",
@@ -21,5 +24,6 @@ __all__ = [
     "density_claim",
     "generator_claim",
     "identity_claim",
+    "magnetic_claim",
     "metric_claim",
 ]
