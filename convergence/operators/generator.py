@@ -30,8 +30,8 @@ def generator(
 ) -> np.ndarray:
     """Estimate 4ħβ (f(x) - P f(x)) at targets outside the sample, or at the sample itself.
 
-    With K_ij = exp(-β|x_i - y_j|²) h(y_j), or exp(s(x_i, y_j)) of a per-point metric, and
-    P_ij = K_ij / Σ_k K_ik,
+    With K_ij = exp(-β|x_i - y_j|² + x_iᵀMy_j) h(y_j), or exp(s(x_i, y_j)) of a per-point metric or
+    a causal mask, and P_ij = K_ij / Σ_k K_ik,
 
         𝒞f(x_i) = -4ħβ Σ_j P_ij (f(y_j) - f(x_i)),
 
@@ -43,8 +43,8 @@ def generator(
         The sample y_j (on a chart its features).
     values : ndarray, shape (N,) or (N, F)
         f(y_j), one column a function.
-    score : Distance or PerPointMetric
-        The kernel and, for a distance, the weight on its keys.
+    score : Distance, PerPointMetric or Causal
+        The kernel and, for a distance, its link and the weight on its keys.
     beta : float
         Inverse squared bandwidth.
     hbar : float
@@ -170,7 +170,9 @@ def streamed_generator(
 def streamed_degree(
     chunks: Iterable[np.ndarray], score: Distance, beta: float, *, targets: np.ndarray
 ) -> np.ndarray:
-    """The degree q_β(x) = (1/N) Σ_j K(x, y_j) h(y_j), from a sample that comes in chunks.
+    """The degree q_β(x) = (1/N) Σ_j K(u, y_j) h(y_j), from a sample that comes in chunks.
+
+    u is the query x, moved where the score has a link; K(u, y) = exp(-β|u - y|²).
 
     Parameters
     ----------

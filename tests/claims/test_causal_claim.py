@@ -3,7 +3,8 @@
 import numpy as np
 
 from convergence.claims import CausalProblem
-from convergence.spaces import Gaussian
+from convergence.claims.schedules import schedules
+from convergence.spaces import Chart, Coordinate, Gaussian
 
 LINE = Gaussian(((1.7,),))
 PROBLEM = CausalProblem(LINE, (LINE.polynomial("x0"), LINE.polynomial("x0**2 + x0")))
@@ -33,3 +34,17 @@ def test_faults_at_large_beta():
     np.testing.assert_allclose(faults["β off by 2"](beta), np.sqrt(0.5) * limit, rtol=1e-3)
     diffusive = faults["4β(I - P), a diffusion"]
     np.testing.assert_allclose(diffusive(beta) / diffusive(beta / 4), 2, rtol=1e-3)
+
+
+def test_bias_and_sampling_error_are_balanced_at_the_smallest_sample():
+    """Half an order of bias: the first β makes bias² + sd² least, to its leading orders."""
+    interval = Chart((Coordinate("t", 0.0, 1.0),), ("t",))
+    problem = CausalProblem(interval, (interval.function("sin(2*t)"), interval.function("exp(t)")))
+    first = schedules(problem, 2 / 3, order=0.5)["standard"].joint[0]
+
+    def square(beta):
+        bias = problem.expectation(beta) - problem.limit
+        return np.mean(bias**2 + problem.sampling_error(first.n, beta)[1] ** 2)
+
+    least = min(map(square, first.beta * np.geomspace(0.2, 5, 41)))
+    assert square(first.beta) < 1.02 * least
