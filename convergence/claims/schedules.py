@@ -68,7 +68,7 @@ WHOLE = Plan(
     2.0,
     {
         "smoke": Size(0, 0, (0,), 8),
-        "standard": Size(0, 0, (0, 1, 2), 24),
+        "standard": Size(0, 0, (0, 1), 28),
         "paper": Size(0, 0, (1, 2, 3, 4), 100),
     },
 )
@@ -77,7 +77,7 @@ ITERATED = Plan(
     1.5,
     {
         "smoke": Size(0, 0, (0,), 8),
-        "standard": Size(0, 0, (0, 2), 20),
+        "standard": Size(0, 0, (0, 1), 24),
         "paper": Size(0, 0, (2, 4, 6), 100),
     },
 )

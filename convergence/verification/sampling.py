@@ -84,10 +84,14 @@ def _mean_and_variance(errors: np.ndarray, where: str, label: str, level: float)
 
 
 def _replicate_mean(deviations: np.ndarray, where: str, label: str, level: float) -> Verdict:
+    """The mean in units of the replicates' standard deviation, tested by the largest |t|."""
     t, p = replicate_location_test(deviations)
+    spread = np.std(deviations, axis=0, ddof=1)
+    mean = float(np.mean(deviations / np.where(spread > 0, spread, 1.0)))
+    half = 1.96 / np.sqrt(len(deviations))  # targets may depend on each other
     return Verdict(
-        "sampling", f"mean, {where}", label, decide(p, level), float(np.mean(deviations)), 0.0,
-        p_value=p, level=level, reason=f"largest |t| = {t:.1f} (replicate errors)",
+        "sampling", f"mean, {where}", label, decide(p, level), mean, 0.0,
+        mean - half, mean + half, p, level, f"largest |t| = {t:.1f} (replicate errors)",
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convergence.claims import PRESETS, CausalProblem, GeneratorProblem
+from convergence.claims import PRESETS, CausalProblem, GeneratorProblem, MagneticProblem
 from convergence.running import load_study, study_files
 from convergence.scores import Distance, PerPointMetric, harmonic_link
 from convergence.spaces import Circle, TorusOfRevolution
@@ -15,7 +15,7 @@ CLAIMS = [
     for name, study in ((name, load_study(path)) for name, path in study_files().items())
     for claim in study.claims
     # built by a builder of pointwise claims
-    if hasattr(claim.estimate, "__self__") and claim.sampling_error is not None
+    if hasattr(getattr(claim.estimate, "__self__", None), "sampling_error")
 ]
 
 
@@ -27,7 +27,8 @@ def test_schedules(claim, level, preset):
     if isinstance(problem, CausalProblem):
         rate = 2 / 3
     else:
-        rate = 2 / (d + 6) if isinstance(problem, GeneratorProblem) else 2 / (d + 4)
+        generator = isinstance(problem, GeneratorProblem | MagneticProblem)
+        rate = 2 / (d + 6) if generator else 2 / (d + 4)
     assert claim.slope == -rate * claim.bias_order
     schedule = claim.schedules[preset]
     for one, other in zip(schedule.joint, schedule.joint[1:], strict=False):
