@@ -10,7 +10,7 @@ from convergence.claims import magnetic_claim
 from convergence.running import Study
 
 SOURCE = "Candanedo, arXiv:2604.09560; Singer & Wu 2012"
-MODES = ((0.3, 1), (-0.45, 2), (0.8, -1))
+MODES = ((0.3, 1), (-0.45, 2), (0.8, -2))
 
 
 def spectral_flow(run):
