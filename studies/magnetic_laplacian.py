@@ -17,7 +17,7 @@ def spectral_flow(run):
     from convergence.reporting.spectral_flow import spectral_flow
 
     small = run.preset == "smoke"
-    return spectral_flow(200 if small else 1000, np.linspace(-1, 1, 5 if small else 17))
+    return spectral_flow(200 if small else 800, np.linspace(-1, 1, 5 if small else 13))
 
 
 STUDY = Study(

@@ -15,7 +15,7 @@ _MODES = range(-3, 4)
 
 
 def spectral_flow(
-    n: int, fluxes: np.ndarray, beta: float = 40.0, count: int = 4, seed: int = 0
+    n: int, fluxes: np.ndarray, beta: float = 10.0, count: int = 4, seed: int = 0
 ) -> Figure:
     """The lowest eigenvalues at every flux, from one uniform sample of the circle.
 
@@ -42,9 +42,11 @@ def spectral_flow(
         ax.plot(fine, (k + fine) ** 2, "k--", lw=0.7, label=names[0])
         ax.plot(fine, exact, color=COLOURS[0], label=names[1])
     for i, flux in enumerate(fluxes):
-        found = MagneticOperator(walk, bilinear_phase(flux * turn)).eigenvalues(count)
+        found = MagneticOperator(walk, bilinear_phase(flux * turn)).eigenvalues(
+            count, tolerance=1e-6
+        )
         name = f"sample, $N = {n}$" if i == 0 else None
         ax.plot(np.full(count, flux), found, "o", color=COLOURS[1], mfc="white", label=name)
     ax.set(xlabel="flux $a_0$", ylabel="eigenvalue", ylim=(-0.2, 5))
-    ax.legend(loc="upper center", ncols=3, columnspacing=1.0, handlelength=1.5)
+    figure.legend(loc="outside upper center", ncols=3, columnspacing=1.0, handlelength=1.5)
     return figure
