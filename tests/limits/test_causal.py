@@ -98,7 +98,7 @@ def test_what_is_no_line_is_refused():
         Circle(),
         Gaussian(((1.0, 0.0), (0.0, 1.0))),
         Chart((Coordinate("t", 0.0, 1.0),), ("2*t",)),
-        Chart((angle("t"),), ("t",)),
+        Chart((angle("t"),), ("cos(t)", "sin(t)")),
     ):
         with pytest.raises(NoReferenceError, match="line"):
             limits.causal_limit(Causal(), space, f, x)
