@@ -150,10 +150,10 @@ def _bias_panel(ax: Axes, run: Run) -> None:
         schedule = run.schedule(claim)
         batches = [batch for group in run.batches(claim).values() for batch in group]
         measured = [b.setting.beta for b in batches]
-        if not measured and not schedule.betas:
+        if "bias" not in claim.checks or not schedule.betas:
             continue
         # the bias check goes on to larger β than a page can show beside the measured ones
-        last = 5 * max(measured) if measured else max(schedule.betas)
+        last = max(5 * max(measured, default=np.inf), *schedule.betas[:3])
         betas = sorted(b for b in {*schedule.betas, *measured} if b <= last)  # known already
         bias = [np.sqrt(np.mean((claim.expectation(b) - claim.limit) ** 2)) for b in betas]
         ax.plot(betas, bias, color=style["color"])
