@@ -115,20 +115,22 @@ def report(
     studies: Studies = None,
     output: Output = Path("results"),
     preset: Preset = "standard",
-    readme: Annotated[Path, typer.Option(help="README whose table of claims is renewed.")] = Path(
-        "README.md"
-    ),
+    readme: Annotated[
+        Path,
+        typer.Option(help="README whose table of claims is renewed from results/ at standard."),
+    ] = Path("README.md"),
 ) -> None:
     """Make figures, tables and the README's table of claims again, from the cells on disk."""
     from .reporting import LEDGER, ledger_sections, read_published, write_ledger, write_report
 
     with named_errors():
-        for name in studies or _published_names(output):
+        for name in studies or _published_names(output, preset):
             with console.status(f"judging and drawing {name}"):
                 measured, folder = read_published(name, output, preset)
                 write_report(measured, folder)
             console.print(f"remade {folder}", highlight=False)
-        if readme.is_file() and LEDGER[0] in readme.read_text():
+        shown = output == Path("results") and preset == "standard"  # what a README shows
+        if shown and readme.is_file() and LEDGER[0] in readme.read_text():
             write_ledger(readme, ledger_sections(output))
             console.print(f"renewed the table in {readme}", highlight=False)
 
@@ -145,7 +147,7 @@ def check(
 
     with named_errors():
         bad = False
-        for name in studies or _published_names(output):
+        for name in studies or _published_names(output, preset):
             with console.status(f"judging {name}"):
                 measured, folder = read_published(name, output, preset)
                 summaries = summarise(measured, measured.verdicts())
@@ -172,13 +174,16 @@ def _names(studies: list[str] | None) -> list[str]:
     return names
 
 
-def _published_names(output: Path) -> list[str]:
+def _published_names(output: Path, preset: str) -> list[str]:
     from .errors import StudyError
     from .reporting import published
 
-    names = list(published(output))
+    names = list(published(output, preset))
     if not names:
-        raise StudyError(f"no published results in {output}; run: python -m convergence run")
+        raise StudyError(
+            f"no results at preset {preset} in {output}; run: python -m convergence run "
+            f"--preset {preset} --output {output}"
+        )
     return names
 
 

@@ -72,7 +72,7 @@ def generator(
     NoMassError
         When some rows have no key within reach at this β; the message names them.
     """
-    points, values = _floats("points", points), _floats("values", values)
+    points, values = checked_floats("points", points), checked_floats("values", values)
     if (
         points.ndim != 2
         or not len(points)
@@ -136,7 +136,10 @@ def streamed_generator(
     """
     require_positive("beta", beta)
     require_positive("hbar", hbar)
-    targets, target_values = _floats("targets", targets), _floats("target_values", target_values)
+    targets, target_values = (
+        checked_floats("targets", targets),
+        checked_floats("target_values", target_values),
+    )
     if not targets.size or target_values.shape[:1] != targets.shape[:1] or target_values.ndim > 2:
         raise InvalidInputError(
             f"targets of shape (T, D) and target_values of shape (T,) or (T, F) are needed, not "
@@ -153,7 +156,10 @@ def streamed_generator(
                 f"values of shape {np.shape(values)} and target_values of shape "
                 f"{target_values.shape} have different columns"
             )
-        points, columns = _floats("points", points), _columns(_floats("values", values))
+        points, columns = (
+            checked_floats("points", points),
+            _columns(checked_floats("values", values)),
+        )
         log_weights = given[0] if given else None
         part_reach, part_mass, part_means = _sums(
             points, columns, score, beta, targets, centers, log_weights
@@ -191,7 +197,7 @@ def streamed_degree(
             f"the degree of {score!r} is not the mean of a kernel over the sample: use a Distance "
             "with the random walk's normalisation or a key potential"
         )
-    targets = _floats("targets", targets)
+    targets = checked_floats("targets", targets)
     log_mass, count = np.full(len(targets), -np.inf), 0
     for points in chunks:
         queries, keys = score.queries(targets, beta), score.keys(points)
@@ -202,8 +208,13 @@ def streamed_degree(
     return np.exp(log_mass) / count
 
 
-def _floats(name: str, array: np.ndarray) -> np.ndarray:
-    """The array in float64, where it is real and finite."""
+def checked_floats(name: str, array: np.ndarray) -> np.ndarray:
+    """A copy of the array in float64, where it is real and finite.
+
+    Raises
+    ------
+    InvalidInputError
+    """
     try:
         found = np.asarray(array)
         if np.iscomplexobj(found):

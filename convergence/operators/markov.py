@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..kernels import repeated_sums
 from ..scores import Distance
-from .generator import refuse_empty_rows
+from .generator import checked_floats, refuse_empty_rows
 from .normalisations import sample_log_weights
 
 _COLUMNS = 256  # of a dense matrix made at once
@@ -116,7 +116,7 @@ class MarkovOperator(LinearOperator):
             )
         if _is_cupy(features):
             features = array_module("cuda").asnumpy(features)
-        features = np.array(features, dtype=float)  # a copy: the caller may change his own
+        features = checked_floats("features", features)  # a copy: the caller may change his own
         log_weights = (
             sample_log_weights(features, score, beta, self_loops=self_loops, points=points)
             if score.reuses_sample

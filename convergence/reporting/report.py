@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,12 +47,12 @@ def write_report(run: Run, folder: Path) -> list[Summary]:
     return summaries
 
 
-def published(output: Path) -> dict[str, Path]:
-    """The project's studies that have results at the standard preset, by name."""
+def published(output: Path, preset: str = "standard") -> dict[str, Path]:
+    """The project's studies that have results at a preset, by name."""
     return {
         name: path
         for name, path in study_files().items()
-        if (results_folder(output, name, "standard") / "cells.csv").is_file()
+        if (results_folder(output, name, preset) / "cells.csv").is_file()
     }
 
 
@@ -109,7 +110,13 @@ def _changed_verdicts(verdicts: dict[str, list[Verdict]], folder: Path) -> list[
         both["measured_old"], both["measured_new"], rtol=1e-6, atol=1e-9, equal_nan=True
     )
     return [
-        f"{row.claim}, {row.check}, {row.quantity} {row.function}: published {row.outcome_old} "
-        f"({row.measured_old:.6g}), now {row.outcome_new} ({row.measured_new:.6g})"
+        f"{row.claim}, {row.check}, {row.quantity} {row.function}: "
+        f"published {_shown(row.outcome_old, row.measured_old)}, "
+        f"now {_shown(row.outcome_new, row.measured_new)}"
         for row in both[changed].itertuples()
     ]
+
+
+def _shown(outcome: Any, measured: Any) -> str:
+    """A decision in words; one that stands on the other side only is absent."""
+    return f"{outcome} ({measured:.6g})" if isinstance(outcome, str) else "absent"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from .claim import Claim, Schedule
@@ -83,7 +85,7 @@ def _value_and_order(
     # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
     powers = ratio ** (order + step * np.arange(len(betas) - 1))
     rounding = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
-    extrapolated, change = richardson(values, ratio**step, order / step)
+    extrapolated, change = _extrapolated(values, ratio**step, order / step)
     miss, tolerance = float(np.max(np.abs(extrapolated - limit))), float(np.max(change)) + rounding
     if tolerance > 1e-3 * scale:
         reason = "β is too small for the extrapolation"
@@ -105,6 +107,21 @@ def _value_and_order(
     )
     norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))
     return [value, _order(norms, ratio, order, rounding, label, step)]
+
+
+def _extrapolated(values: np.ndarray, ratio: float, order: float) -> tuple[np.ndarray, np.ndarray]:
+    """The Richardson value, and its error, of the table from the first, second, ... β on.
+
+    What is no power of 1/β, such as a boundary that the first β still see, shows where leaving one
+    out changes the value; that change is part of the error, and the table with the least error is
+    taken.
+    """
+    tables = [richardson(values[start:], ratio, order) for start in range(max(1, len(values) - 2))]
+    found = [
+        (value, change + np.abs(value - shorter))
+        for (value, change), (shorter, _) in pairwise(tables)
+    ]
+    return min(found or tables, key=lambda pair: float(np.max(pair[1])))
 
 
 def _order(
