@@ -12,18 +12,30 @@ from convergence.spaces import Circle
 
 RISKEN = "Stratonovich 1967; Risken, The Fokker-Planck Equation, chapter 11"
 
+ring = Circle(kappa=1.0, mean_angle=0.6)
+tilt = Distance(link=harmonic_link([1.1]))
+
+
+def around_the_ring(run):
+    from convergence.reporting.ring_current import ring_current
+
+    n, samples = (300, 3) if run.preset == "smoke" else (1500, 8)
+    return ring_current(ring, tilt, n, hbar=0.7, samples=samples)
+
+
 STUDY = Study(
     title="Stationary currents of directed links",
     claims=(
         current_claim(
             "tilted-ring",
-            Circle(kappa=1.0, mean_angle=0.6),
-            Distance(link=harmonic_link([1.1])),
+            ring,
+            tilt,
             statement=r"$S^1$, von Mises, link $c\,\sin(y - x)$: Stratonovich's $j$ and $\dot S$",
             source=RISKEN,
             hbar=0.7,
         ),
     ),
+    figures={"around_the_ring": around_the_ring},
 )
 
 if __name__ == "__main__":

@@ -129,17 +129,18 @@ def _power_of_ten(value: float, _: int) -> str:
 
 
 def _triangle(ax: Axes, slope: float) -> None:
-    """The predicted slope, over a factor three in N, in the free upper right corner."""
+    """The predicted slope, over a factor of up to three in N, in the free upper right corner."""
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top * (top / bottom) ** 0.15)
-    right = ax.get_xlim()[1] * 0.6
-    x = np.array([right / 3, right, right, right / 3])
+    first, last = ax.get_xlim()
+    right, factor = last * (first / last) ** 0.1, min(3.0, (last / first) ** 0.3)
+    x = np.array([right / factor, right, right, right / factor])
     level = top * (top / bottom) ** 0.08
-    y = np.array([level, level * 3**slope, level, level])
+    y = np.array([level, level * factor**slope, level, level])
     ax.plot(x, y, color="0.4", lw=0.8)
     ratio = Fraction(slope).limit_denominator(100)
     ax.annotate(
-        f"$N^{{{ratio}}}$", (x[0], y[0] * 3 ** (slope / 2)), (-2, -4),
+        f"$N^{{{ratio}}}$", (x[0], y[0] * factor ** (slope / 2)), (-2, -4),
         textcoords="offset points", va="center", ha="right", color="0.3",
     )  # fmt: skip
 
