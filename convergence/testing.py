@@ -66,8 +66,9 @@ def assert_limit(
     AssertionError
         When the estimator is wrong, or the samples cannot tell.
     """
-    if not functions:
-        raise InvalidInputError("assert_limit needs at least one test function")
+    __tracebackhide__ = True  # of pytest: the message says it all
+    if not isinstance(functions, Sequence) or not functions:
+        raise InvalidInputError("assert_limit needs a list of at least one test function")
     problem = GeneratorProblem(space, score, tuple(functions), hbar, target_count)
     if problem.reuses_sample:
         raise NoReferenceError(

@@ -17,6 +17,7 @@ potential Φ = -ħ log(ρ h). Each class below is one choice of h:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class CoifmanLafon:
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.alpha):
+        if not (isinstance(self.alpha, Real) and np.isfinite(self.alpha)):
             raise InvalidInputError(f"alpha must be a finite number, not {self.alpha!r}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -47,9 +48,11 @@ class Coordinate:
                 f"{self.name!r} cannot name a coordinate: an identifier other than x0, x1, ... "
                 "(the ambient coordinates) is needed"
             )
-        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
+        numbers = all(isinstance(end, Real) and np.isfinite(end) for end in (self.low, self.high))
+        if not (numbers and self.low < self.high):
             raise InvalidInputError(
-                f"coordinate {self.name} needs finite ends low < high, not {self.low}, {self.high}"
+                f"coordinate {self.name} needs finite numbers low < high, not {self.low!r}, "
+                f"{self.high!r}"
             )
 
     @property
@@ -164,6 +167,8 @@ def rejection_sample(
     SamplerError
         When a proposed point has a density above the bound, so that the law would be wrong.
     """
+    if not isinstance(n, Integral) or n < 0:
+        raise InvalidInputError(f"the number of points must be a whole number, not {n!r}")
     low, length = (np.array([getattr(c, key) for c in box]) for key in ("low", "length"))
     found, count = [], 0
     while count < n:

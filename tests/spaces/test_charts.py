@@ -270,3 +270,15 @@ def test_a_density_above_its_bound_is_an_error():
 
 def test_examples():
     assert doctest.testmod(chart_module, extraglobs={"np": np}) == (0, 6)
+
+
+@pytest.mark.parametrize("end", ["4*pi", np.nan, None, 1j])
+def test_ends_that_are_no_numbers_are_refused(end):
+    with pytest.raises(InvalidInputError, match="finite numbers"):
+        Coordinate("u", 0.0, end)
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "3"])
+def test_a_number_of_points_is_whole(n):
+    with pytest.raises(InvalidInputError, match="whole number"):
+        Ellipse(2, 1).sample(n, np.random.default_rng(0))
