@@ -6,7 +6,9 @@ from convergence.reporting import audit, publish, summarise
 from convergence.running import load_study, read_run, run_study, study_files
 from convergence.verification import Outcome, detectable_error, study_level
 
-GROSS = ("2/ε for 4/ε", "4ħβ for 2ħβ", "β off by 2", "β/2π for β/π", "sign of 𝒞")
+GROSS = (
+    "2/ε for 4/ε", "2ħβ for 4ħβ", "4ħβ for 2ħβ", "β off by 2", "β/2π for β/π", "sign of 𝒞",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(study_files()))
