@@ -18,7 +18,7 @@ from ..verification import Claim, Fault
 from .remembered import remembered
 from .schedules import COSTLY, STREAMED, least_distance, schedules
 
-RANDOM_WALK = Distance()
+PLAIN_KERNEL = Distance()
 Function = Callable[[np.ndarray], np.ndarray]
 
 
@@ -40,7 +40,7 @@ class ChartProblem(ABC):
 
     def effective_degree(self, n: int, beta: float) -> np.ndarray:
         """N ρ (π/β)^{d/2} at the targets."""
-        return limits.effective_degree(self.space, RANDOM_WALK, self.targets, n, beta)
+        return limits.effective_degree(self.space, PLAIN_KERNEL, self.targets, n, beta)
 
     @property
     @abstractmethod
@@ -77,7 +77,7 @@ class TargetwiseProblem(ChartProblem):
         features = self.space.features
         found = streamed_generator(
             ((features(y), self.columns(targets, y)) for y in chunks),
-            RANDOM_WALK,
+            PLAIN_KERNEL,
             beta,
             self.hbar,
             targets=features(targets),
@@ -95,7 +95,7 @@ class TargetwiseProblem(ChartProblem):
 
     @cached_property
     def _law(self) -> limits.StepLaw:
-        return limits.step_law(self.space, RANDOM_WALK)
+        return limits.step_law(self.space, PLAIN_KERNEL)
 
     @remembered
     def expectation(self, beta: float) -> np.ndarray:

@@ -11,7 +11,7 @@ from .. import limits
 from ..operators import streamed_degree
 from ..spaces import Chart
 from ..verification import Claim, Fault
-from .chart_problems import RANDOM_WALK, ChartProblem, chart_claim, need_chart, shifted
+from .chart_problems import PLAIN_KERNEL, ChartProblem, chart_claim, need_chart, shifted
 from .remembered import remembered
 
 
@@ -35,11 +35,11 @@ class DensityProblem(ChartProblem):
         """The mean of K over a sample in chunks, times (β/π)^{d/2}."""
         features = self.space.features
         keys = (features(y) for y in chunks)
-        degree = streamed_degree(keys, RANDOM_WALK, beta, targets=features(self.targets))
+        degree = streamed_degree(keys, PLAIN_KERNEL, beta, targets=features(self.targets))
         return self._scale(beta) * degree[:, None]
 
     def _mass(self, beta: float, power: int) -> np.ndarray:
-        law = limits.step_law(self.space, RANDOM_WALK)
+        law = limits.step_law(self.space, PLAIN_KERNEL)
         return np.exp(law.log_mass(self.targets, beta, power))[:, None]
 
     @remembered

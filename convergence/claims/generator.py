@@ -218,6 +218,7 @@ def generator_claim(
         small enough to show its bias, else 5.
     wrong : mapping, optional
         Further faults: a name, and the wrong (space, score) whose expectation must be rejected.
+
     Returns
     -------
     Claim

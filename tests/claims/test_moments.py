@@ -95,3 +95,29 @@ def test_sampling_constants(problem):
             p = 2 * min(stats.chi2.cdf(statistic, 199), stats.chi2.sf(statistic, 199))
             assert p > 1e-6
             assert abs(np.mean(target)) * np.sqrt(200) < stats.norm.isf(5e-7)
+
+
+def test_sampling_constants_by_plain_sums():
+    """Ratio bias and delta method over a fine grid of the ellipse; of a plain mean its variance."""
+    chart, n, beta, hbar = CHARTS[0], 500, 6.0, 0.7
+    metric, density = MetricProblem(chart, hbar, 3), DensityProblem(chart, 3)
+    u = 2 * np.pi * np.arange(4000)[:, None] / 4000
+    law = np.exp(chart.log_coordinate_density(u)) * 2 * np.pi / 4000
+    x, y = chart.features(metric.targets), chart.features(u)
+    squares = np.sum((x[:, None] - y) ** 2, axis=-1)
+    kernel = np.exp(-beta * squares)
+    mass = kernel @ law
+    shift, sd = metric.sampling_error(n, beta)
+    for column, m in enumerate((np.sin(u[:, 0] - metric.targets) ** 2, squares)):
+        rest = m - (kernel * m @ law / mass)[:, None]
+        # E of Σ K m / Σ K, to first order in 1/N
+        bias = -(kernel**2 * rest) @ law / (n * mass**2)
+        spread = (kernel**2 * rest**2) @ law / (n * mass**2)
+        np.testing.assert_allclose(shift[:, column], 2 * hbar * beta * bias, rtol=1e-8)
+        np.testing.assert_allclose(sd[:, column], 2 * hbar * beta * np.sqrt(spread), rtol=1e-8)
+    shift, sd = density.sampling_error(n, beta)
+    x = chart.features(density.targets)
+    kernel = np.exp(-beta * np.sum((x[:, None] - y) ** 2, axis=-1))
+    variance = (kernel**2 @ law - (kernel @ law) ** 2) / n
+    np.testing.assert_array_equal(shift, 0)
+    np.testing.assert_allclose(sd[:, 0], np.sqrt(beta / np.pi * variance), rtol=1e-8)
