@@ -246,7 +246,8 @@ class MarkovOperator(LinearOperator):
         total = xp.zeros(centers.shape)
         for c, sums in zip(self.components_, self._forward, strict=True):
             log_mass, means = sums(values, centers)
-            refuse_empty_rows(self.on_host(log_mass) > -np.inf, self.beta)
+            if not bool(xp.all(log_mass > -np.inf)):  # one number, not the array, leaves the device
+                refuse_empty_rows(self.on_host(log_mass) > -np.inf, self.beta)
             total += means if c.share is None else xp.asarray(c.share)[:, None] * means
         return self._like(total, values)
 

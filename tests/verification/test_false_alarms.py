@@ -15,6 +15,7 @@ from convergence.verification.statistics import (
     location_power,
     location_test,
     log_log_slope,
+    replicate_location_power,
     replicate_location_test,
     scale_test,
 )
@@ -127,3 +128,14 @@ def test_real_samples_obey_the_law():
     for level in (0.1, 0.01):
         count = sum(location_test(group)[1] < level for group in groups)
         assert_rate_at_most(count, len(groups), level)
+
+
+def test_replicate_power_is_the_share_of_rejections_at_the_target_that_shows_most():
+    """By simulation of Student's test with its level shared over three targets."""
+    replicates, level, separations = 8, 0.05, np.array([0.2, -1.1, 0.0])
+    errors = 1.1 + np.random.default_rng(5).standard_normal((20_000, replicates))
+    p_values = stats.ttest_1samp(errors, 0.0, axis=1).pvalue
+    rejected = int(np.sum(len(separations) * p_values <= level))
+    power = replicate_location_power(separations, replicates, level)
+    assert 0.3 < power < 0.7
+    assert stats.binomtest(rejected, len(errors), power).pvalue > 1e-6
