@@ -157,6 +157,22 @@ def test_replicate_errors_where_theory_gives_none(synthetic):
     assert outcomes(good, "joint") == {Outcome.INCONCLUSIVE}
 
 
+def test_replicate_means_are_printed_in_their_own_standard_deviations(synthetic):
+    """With the 95 % interval of one target's mean over the replicates."""
+    claim = synthetic.claim(sampling_error=None, slope=None, faults=(), checks=("sampling",))
+    schedule = claim.schedules["standard"]
+    batches = synthetic.draw(np.random.default_rng(11), schedule, factor=1.05, shifted=False)
+    batch = batches["sampling"][0]
+    errors = batch.values - claim.expectation(batch.setting.beta)
+    own = np.mean(errors, axis=0) / np.std(errors, axis=0, ddof=1)
+    half = stats.norm.isf(0.025) / np.sqrt(len(errors))
+    for verdict in verify(claim, schedule, batches, LEVEL):
+        mean = float(np.mean(own[:, claim.functions.index(verdict.function)]))
+        assert verdict.measured == pytest.approx(mean, rel=1e-12)
+        width = pytest.approx(2 * half, rel=1e-3)  # 1.96 is the quantile to three figures
+        assert verdict.high - verdict.low == width
+
+
 @pytest.mark.parametrize("trouble", ["degree", "replicates", "missing", "sizes"])
 def test_inconclusive_with_a_reason(synthetic, trouble):
     claim = synthetic.claim(checks=("sampling", "joint", "faults"))
