@@ -1,5 +1,7 @@
 """The Markov operator against its dense matrix, and the identities it must satisfy."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -234,3 +236,27 @@ def test_refusals():
         _ = lonely.log_degrees
     with pytest.raises(SpectrumError, match="ground"):
         eigenpairs(operators()["directed"], 3, tolerance=1e-2)
+
+
+def test_features_are_checked_and_copied():
+    points = np.random.default_rng(2).standard_normal((30, 2))
+    operator = MarkovOperator.of_sample(points, Distance(), 2.0, self_loops=True)
+    before = operator.toarray()
+    points *= 3.0  # the caller's own array
+    np.testing.assert_array_equal(operator.toarray(), before)
+    for wrong in (np.full((30, 2), np.nan), points + 0j, np.full((30, 2), "a")):
+        with pytest.raises(InvalidInputError, match="features must be an array of"):
+            MarkovOperator.of_sample(wrong, Distance(), 2.0, self_loops=True)
+
+
+def test_pickles_without_what_it_computed():
+    operator = MarkovOperator.of_sample(POINTS, Distance(), 9.0, self_loops=False)
+    _ = operator.log_degrees  # an array of its own, and kept
+    stored = len(pickle.dumps(operator))
+    forward, backward = operator @ WEIGHTS, operator.T @ WEIGHTS  # sorts the points
+    assert operator.reversible
+    written = pickle.dumps(operator)
+    assert len(written) == stored
+    copy = pickle.loads(written)
+    np.testing.assert_array_equal(copy @ WEIGHTS, forward)
+    np.testing.assert_array_equal(copy.T @ WEIGHTS, backward)
