@@ -190,6 +190,13 @@ def test_the_euclidean_per_point_metric_is_the_distance_kernel(symmetrised, self
         generator(points, f(points), score, 20.0, 0.7, **at) for score in (flat, Distance())
     )
     np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-11)
+    weights = points[:, 0]  # the keys' own, seen by both kernels
+    weighted = [
+        generator(points, f(points), score, 20.0, 0.7, log_weights=weights, **at)
+        for score in (flat, Distance())
+    ]
+    np.testing.assert_allclose(*weighted, rtol=1e-11, atol=1e-11)
+    assert not np.allclose(weighted[0], got, rtol=1e-3)
 
 
 @pytest.mark.parametrize("symmetrised", [False, True])
