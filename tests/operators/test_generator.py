@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from convergence.errors import InvalidInputError, NoMassError
-from convergence.operators import generator, streamed_generator
+from convergence.operators import generator, streamed_degree, streamed_generator
 from convergence.scores import Distance, PerPointMetric
 from convergence.spaces import Circle, FlatTorus, Gaussian, Sphere
 
@@ -237,3 +237,8 @@ def test_rows_out_of_reach_of_a_per_point_metric_are_named():
             points, points[:, 0], score, 1e3,
             targets=np.array([[0.1], [9.0]]), target_values=np.zeros(2),
         )  # fmt: skip
+
+
+def test_a_degree_of_no_points_is_refused():
+    with pytest.raises(InvalidInputError, match="pass at least one chunk"):
+        streamed_degree([], Distance(), 20.0, targets=TARGETS)
