@@ -22,8 +22,12 @@ tests = {
     "sphere": (sphere, (sphere.function("x0*x1 + x2"), sphere.function("x0*x2"))),
     "torus": (torus, (torus.function("sin(u + v)"), torus.function("sin(v) + cos(u)/2"))),
 }
-law = circle.function("sin(u)/2 + cos(2*u)/4")
-other_law = circle.function("cos(u)/2")
+# log a of the laws a dν that bridges join: functions of the profile's coordinate
+laws = {
+    "circle": circle.function("sin(u)/2 + cos(2*u)/4"),
+    "sphere": sphere.function("3*cos(u)**2/5 - cos(u)/3"),
+    "torus": torus.function("cos(v)/3 - sin(2*v)/4"),
+}
 weights = {"circle": (0.5, -0.8), "sphere": (0.4, 0.3, -0.6), "torus": (0.3, 0.2, -0.4)}
 symbols = {"circle": "$S^1$, von Mises", "sphere": "$S^2$, von Mises-Fisher", "torus": "torus"}
 
@@ -86,21 +90,24 @@ STUDY = Study(
         claim(
             "circle",
             "target",
-            TargetMeasure(law),
+            TargetMeasure(laws["circle"]),
             r"target $t\,dV$: $\Phi = -\frac{\hbar}{2}\log t$",
         ),
-        claim(
-            "circle",
-            "bridge",
-            Sinkhorn(law),
-            r"bridge $a\,d\nu \to a\,d\nu$: $\Phi = -\frac{\hbar}{2}\log(\rho a)$",
-            SINKHORN,
+        *(
+            claim(
+                name,
+                "bridge",
+                Sinkhorn(laws[name]),
+                r"bridge $a\,d\nu \to a\,d\nu$: $\Phi = -\frac{\hbar}{2}\log(\rho a)$",
+                SINKHORN,
+            )
+            for name in tests
         ),
         bridge_claim(
             "bridge-currents",
             circle,
-            law,
-            other_law,
+            laws["circle"],
+            circle.function("cos(u)/2"),
             statement="bridge with equal marginals over a symmetric kernel: $A = A^T$, no currents",
             source="Candanedo, arXiv:2604.09560, first version",
             refutes="typically non-reversible, with nonzero stationary currents",

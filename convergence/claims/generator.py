@@ -17,7 +17,9 @@ from .remembered import remembered
 from .schedules import COSTLY, ITERATED, STREAMED, WHOLE, Plan, least_distance, schedules
 from .wrong_scores import wrong_drifts, wrong_scores
 
-_MARGINALS = 1e-8  # far below every sampling error
+# of Sinkhorn's marginals: errors of log-weights, beside which those of sampling are (effective
+# degree)^-1/2, above 1e-3
+_MARGINALS = 1e-6
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ COSTLY = Plan(
     STREAMED.smallest,
     2.0,
     {
-        "smoke": Size(3, 8, (1,), 12),
+        "smoke": Size(3, 8, (0,), 12),
         "standard": Size(5, 24, (1, 3), 48),
         "paper": Size(9, 100, (2, 5), 400),
     },
@@ -67,7 +67,7 @@ WHOLE = Plan(
     {1: 6_000, 2: 6_000, 3: 8_000},
     2.0,
     {
-        "smoke": Size(0, 0, (0,), 8),
+        "smoke": Size(0, 0, (-1,), 8),
         "standard": Size(0, 0, (0, 1), 28),
         "paper": Size(0, 0, (1, 2, 3, 4), 100),
     },
@@ -76,7 +76,7 @@ ITERATED = Plan(
     WHOLE.smallest,
     1.5,
     {
-        "smoke": Size(0, 0, (0,), 8),
+        "smoke": Size(0, 0, (-2,), 8),
         "standard": Size(0, 0, (0, 1), 24),
         "paper": Size(0, 0, (2, 4, 6), 100),
     },
@@ -112,8 +112,9 @@ def schedules(
     Along β(N) = c N^rate bias, of the given order in 1/β, and sampling error fall together, like
     N^(-rate·order): 2/(d+6) for a generator, the default, and 2/(d+4) where no gradient enters
     the sampling error. The constant c makes the error at the smallest N about least, among the β
-    for which targets are independent and effective degrees suffice there. The bias is followed
-    from about a percent on, at seven β that halve it each time.
+    for which targets are independent and effective degrees suffice there; at still smaller N
+    (negative steps) β is held down to what the degrees allow. The bias is followed from about a
+    percent on, at seven β that halve it each time.
     """
     d = problem.space.dim
     rate = 2 / (d + 6) if rate is None else rate
@@ -126,8 +127,10 @@ def schedules(
     base = np.ceil(np.log2(start / FIRST_BIAS))
 
     def setting(step: int, replicates: int) -> Setting:
-        beta = first_beta * plan.growth ** (rate * step)
-        return Setting(round(smallest * plan.growth**step), float(f"{beta:.6g}"), replicates)
+        n, beta = round(smallest * plan.growth**step), first_beta * plan.growth ** (rate * step)
+        if step < 0:
+            beta = min(beta, _allowed_betas(problem, n)[1])
+        return Setting(n, float(f"{beta:.6g}"), replicates)
 
     return {
         preset: Schedule(

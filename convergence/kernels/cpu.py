@@ -30,6 +30,7 @@ CUT = 37.0 * LOG2_E
 SHARES = 128  # of the query tiles; each owns its scratch memory
 STREAM_BLOCK = 512
 _FIRST_BATCH = 8
+_FEW_PAIRS = 1 << 21  # under 4 ms: little is done before another thread has started
 
 
 class Task(NamedTuple):
@@ -241,7 +242,8 @@ def _empty_block(size, dimension, n_values):
 def sum_tiled(tiles, task, reference, log_mass, means):
     """Sums of all queries over sorted keys; returns the pairs formed."""
     n_tiles = -(-task.queries.shape[0] // tiles.leaf_size)
-    n_shares = min(SHARES, n_tiles)
+    few = task.queries.shape[0] * tiles.order.shape[0] < _FEW_PAIRS
+    n_shares = 1 if few else min(SHARES, n_tiles)
     pairs = np.zeros(n_shares, dtype=np.int64)
 
     def work(share):

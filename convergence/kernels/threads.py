@@ -14,12 +14,22 @@ from numba import get_num_threads
 
 
 def in_shares(work: Callable[[int], Any], n_shares: int) -> None:
-    """Call ``work(0)``, ..., ``work(n_shares - 1)`` on as many threads as Numba would use."""
+    """Call ``work(0)``, ..., ``work(n_shares - 1)`` on as many threads as Numba would use.
+
+    The calling thread is one of them; each takes the next share when it has done one.
+    """
     n_threads = min(get_num_threads(), n_shares)
-    if n_threads <= 1:
-        for share in range(n_shares):
+    shares = iter(range(n_shares))  # next() of it is one step under the interpreter's lock
+
+    def take() -> None:
+        for share in shares:
             work(share)
+
+    if n_threads <= 1:
+        take()
         return
-    with ThreadPoolExecutor(n_threads) as pool:
-        for _ in pool.map(work, range(n_shares)):
-            pass  # an error in a share is raised here
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        others = [pool.submit(take) for _ in range(n_threads - 1)]
+        take()
+    for other in others:
+        other.result()  # an error in a share is raised here

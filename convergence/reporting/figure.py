@@ -238,6 +238,8 @@ def write_figures(run: Run, folder: Path) -> None:
     with plt.rc_context(STYLE):
         for name, draw in drawings.items():
             figure = draw(run)
+            figure.draw_without_rendering()  # laid out once, not again for every format
+            figure.set_layout_engine("none")
             for kind, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
 
                 def save(

@@ -20,6 +20,8 @@ CASES = [
     *((chart, CoifmanLafon(alpha)) for chart in F for alpha in (0.5, 1.0, -0.3)),
     *((chart, Sinkhorn()) for chart in F),
     (CIRCLE, Sinkhorn(LAW)),
+    (SPHERE, Sinkhorn(SPHERE.function("3*cos(u)**2/5 - cos(u)/3"))),
+    (TORUS, Sinkhorn(TORUS.function("cos(v)/3 - sin(2*v)/4"))),
     (CIRCLE, TargetMeasure(LAW)),
 ]
 
