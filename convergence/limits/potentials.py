@@ -10,8 +10,9 @@ from .profile import Function, Profile, Rule, refined
 _TOLERANCE = 1e-14
 _MOST_STEPS = 200
 # log(u K̄u) changes by I + P with 0 <= P <= 1, because the Gaussian kernel is positive definite:
-# Richardson's step for a spectrum in [1, 2] contracts by 1/3
-_STEP = 2 / 3
+# Polyak's heavy ball for a spectrum in [1, 2] contracts by (√2-1)/(√2+1) = 0.17
+_STEP = 4 / (1 + np.sqrt(2)) ** 2
+_MOMENTUM = ((np.sqrt(2) - 1) / (np.sqrt(2) + 1)) ** 2
 
 
 def log_mass(profile: Profile, beta: float) -> Function:
@@ -48,13 +49,13 @@ def sinkhorn_potential(
 def _symmetric(rule: Rule, log_marginal: Function | None) -> Function:
     log_a = np.zeros(len(rule.nodes)) if log_marginal is None else log_marginal(rule.nodes)
     kernel = np.exp(rule.log_kernel(rule.nodes)) * rule.masses
-    x = 0.5 * (log_a - np.log(np.sum(kernel, axis=1)))
+    x = old = 0.5 * (log_a - np.log(np.sum(kernel, axis=1)))
     for _ in range(_MOST_STEPS):
         top = np.max(x)
         residual = x + top + np.log(kernel @ np.exp(x - top)) - log_a
         if np.max(np.abs(residual)) <= _TOLERANCE * max(1.0, np.max(np.abs(x))):
             return rule.extended(x, log_marginal)
-        x = x - _STEP * residual
+        x, old = x - _STEP * residual + _MOMENTUM * (x - old), x
     raise NotConvergedError(
         f"Sinkhorn's potential is {np.max(np.abs(residual)):.1e} off after {_MOST_STEPS} steps"
     )
