@@ -10,11 +10,20 @@ import numpy as np
 
 from .. import limits
 from ..operators import generator, sample_log_weights, streamed_generator
-from ..scores import Distance, PerPointMetric, Score, Sinkhorn
+from ..scores import Distance, GaussianScore, Mixture, PerPointMetric, Score, Sinkhorn
 from ..spaces import Chart, SmoothFunction, Space
 from ..verification import Claim, Fault
 from .remembered import remembered
-from .schedules import COSTLY, ITERATED, STREAMED, WHOLE, Plan, least_distance, schedules
+from .schedules import (
+    COSTLY,
+    ITERATED,
+    STREAMED,
+    WHOLE,
+    Plan,
+    jump_separation,
+    least_distance,
+    schedules,
+)
 from .wrong_scores import wrong_drifts, wrong_scores
 
 # of Sinkhorn's marginals: errors of log-weights, beside which those of sampling are (effective
@@ -77,7 +86,7 @@ class GeneratorProblem:
     def _chunk(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Features, values and log-weights of some points."""
         features = self.space.features(points)
-        if isinstance(self.score, Distance):
+        if isinstance(self.score, GaussianScore):
             return features, self.values(points), self.score.log_weights(features, points)
         return features, self.values(points), None
 
@@ -118,6 +127,14 @@ class GeneratorProblem:
             lambda f: limits.expectation(space, score, f, self.targets, beta, self.hbar)
         )
 
+    def _leaking(self, beta: float) -> np.ndarray:
+        """4ħβ (f - ∫ K f dν / ∫ K_local dν): jumps that take nothing from the local mass."""
+        law = limits.score_law(self.score, self.space)
+        assert isinstance(law, limits.MixtureLaw)
+        local = law.shares(self.targets, beta)[0][:, None]
+        rest = 4 * self.hbar * beta * (1 / local - 1) * self.values(self.targets)
+        return self.expectation(beta) / local - rest
+
     def _shifted(self, change: np.ndarray, beta: float) -> np.ndarray:
         return self.expectation(beta) + change
 
@@ -147,6 +164,8 @@ class GeneratorProblem:
         if isinstance(self.score, PerPointMetric):
             squares = -self.score(self.targets, self.targets, 1.0)
             return float(np.sqrt(np.min(squares + np.diag(np.full(len(squares), np.inf)))))
+        if isinstance(self.score, Mixture):
+            return jump_separation(self.score, self.targets)
         return least_distance(self.space.features(self.targets))
 
     @property
@@ -188,6 +207,8 @@ class GeneratorProblem:
         for name, other in wrong_drifts(self.score).items():
             change = self.drift_of(other) - drift
             faults.append(Fault(name, partial(self._shifted, change)))
+        if isinstance(self.score, Mixture):
+            faults.append(Fault("rows not renormalised", self._leaking))
         of_score = {name: (self.space, score) for name, score in wrong_scores(self.score).items()}
         for name, (space, score) in {**of_score, **wrong}.items():
             faults.append(Fault(name, partial(self.expectation_of, space, score)))

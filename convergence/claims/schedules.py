@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from ..errors import InvalidInputError
+from ..scores import Mixture
 from ..spaces import Space
 from ..verification import Schedule, Setting
 from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
@@ -145,6 +146,19 @@ def schedules(
 def least_distance(points: np.ndarray) -> float:
     """The least distance between points, infinite for one."""
     return float(np.min(pdist(points))) if len(points) > 1 else np.inf
+
+
+def jump_separation(score: Mixture, targets: np.ndarray) -> float:
+    """The least distance between the places of two targets: themselves, and where jumps go.
+
+    Jumps of finite width are left out: their mass is too small, 1/4β of the local one, and too
+    spread for a correlation.
+    """
+    ends = [jump.destination(targets) for jump in score.jumps if jump.beta is None]
+    places = np.stack([targets, *ends])
+    apart = np.linalg.norm(places[:, None, :, None] - places[None, :, None, :], axis=-1)
+    other = ~np.eye(len(targets), dtype=bool)
+    return float(np.min(apart[:, :, other], initial=np.inf))
 
 
 def _allowed_betas(problem: PointwiseProblem, n: int) -> tuple[float, float]:

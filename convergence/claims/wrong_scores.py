@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatch
 
@@ -9,13 +10,16 @@ from ..scores import (
     RANDOM_WALK,
     CoifmanLafon,
     Distance,
+    Jump,
     KeyPotential,
+    Mixture,
     Normalisation,
     PerPointMetric,
     Score,
     Sinkhorn,
     TargetMeasure,
 )
+from ..spaces import Polynomial
 
 # u = x + Mᵀx/β is the link 2M
 _LINKS = {"link reversed": -1.0, "link halved": 0.5, "queries moved by Mᵀx/β for Mᵀx/2β": 2.0}
@@ -42,6 +46,29 @@ def _(score: Distance) -> dict[str, Score]:
             link = tuple(tuple(factor * entry for entry in row) for row in score.link)
             wrong[name] = replace(score, link=link)
     return dict(wrong)
+
+
+@wrong_scores.register
+def _(score: Mixture) -> dict[str, Score]:
+    def with_jumps(change: Callable[[Jump], Jump]) -> Mixture:
+        return replace(score, jumps=tuple(change(jump) for jump in score.jumps))
+
+    halves = with_jumps(lambda jump: replace(jump, rate=_half(jump.rate)))
+    wrong: dict[str, Score] = {"jumps omitted": score.local, "rate halved": halves}
+    back = with_jumps(lambda jump: replace(jump, matrix=tuple(zip(*jump.matrix, strict=True))))
+    if back != score and not any(jump.shift for jump in score.jumps):  # T an isometry
+        reverse = tuple(replace(jump, rate=_half(jump.rate)) for jump in back.jumps)
+        wrong["symmetric law for a directed one"] = replace(score, jumps=halves.jumps + reverse)
+    for name, local in wrong_scores(score.local).items():
+        if isinstance(local, Distance):
+            wrong[name] = replace(score, local=local)
+    return wrong
+
+
+def _half(rate: float | Polynomial) -> float | Polynomial:
+    if isinstance(rate, Polynomial):
+        return Polynomial.from_sympy(rate.poly / 2, rate.ambient_dim, rate.name)
+    return rate / 2
 
 
 def _wrong_normalisations(normalisation: Normalisation) -> dict[str, Normalisation]:

@@ -18,6 +18,7 @@ from .law import (
     step_law,
 )
 from .magnetic import magnetic_expectation, magnetic_limit
+from .mixtures import MixtureLaw, jump_rate
 from .normalised import log_weight
 from .potentials import bridge_potentials, log_mass, sinkhorn_potential
 from .profile import Profile, profile_of, revolution
@@ -30,6 +31,7 @@ from .witten import drift, generator
 __all__ = [
     "CausalLaw",
     "FourierGalerkin",
+    "MixtureLaw",
     "Profile",
     "QuadratureLaw",
     "RingChain",
@@ -44,6 +46,7 @@ __all__ = [
     "expectation_of",
     "gaussian_stationary",
     "generator",
+    "jump_rate",
     "log_mass",
     "log_weight",
     "magnetic_expectation",

@@ -26,10 +26,28 @@ from .law import PolynomialLaw, as_polynomial, refuse_normalisation, step_law
 
 
 class SphericalLaw(PolynomialLaw):
-    """The step law on a product of spheres."""
+    """The step law on a product of spheres.
 
-    def __init__(self, space: Space, factors: tuple[Sphere, ...], score: Distance) -> None:
+    Parameters
+    ----------
+    space : Space
+    factors : tuple of Sphere
+    score : Distance
+    anywhere : bool
+        Whether queries x may lie off the space, |x̂| ≠ 1; increments are then from the value that
+        the polynomial f has there.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        factors: tuple[Sphere, ...],
+        score: Distance,
+        *,
+        anywhere: bool = False,
+    ) -> None:
         refuse_normalisation(space, score)
+        self.anywhere = anywhere
         ends = np.cumsum([0, *(sphere.ambient_dim for sphere in factors)])
         self.factors = factors
         self.blocks = [slice(a, b) for a, b in pairwise(ends)]
@@ -39,10 +57,10 @@ class SphericalLaw(PolynomialLaw):
     def _vector(
         self, index: int, x: np.ndarray, beta: float, power: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """|z|, |z| - 2pβR², and the step ẑ - x̂, each without cancellation."""
+        """|z|, |z| - pβR²(1 + |x̂|²), and the step ẑ - x̂, each without cancellation."""
         sphere, block = self.factors[index], self.blocks[index]
         unit = x[..., block] / sphere.radius
-        if np.any(np.abs(np.linalg.norm(unit, axis=-1) - 1) > 1e-9):
+        if not self.anywhere and np.any(np.abs(np.linalg.norm(unit, axis=-1) - 1) > 1e-9):
             raise InvalidInputError(f"some points do not lie on {sphere}")
         scale = 2 * power * beta * sphere.radius**2
         slope = self.slope[block] + self.score.one_form(x)[..., block]
@@ -52,6 +70,11 @@ class SphericalLaw(PolynomialLaw):
             length + scale
         )
         step = (tilt - unit * excess[..., None]) / np.where(length > 0, length, 1)[..., None]
+        if self.anywhere:
+            outside = np.sum(unit**2, axis=-1) - 1
+            larger = scale * outside / (length + scale)
+            step = step - unit * (scale * larger / np.where(length > 0, length, 1))[..., None]
+            excess = excess + scale * (larger - outside / 2)
         return length, excess, step
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:

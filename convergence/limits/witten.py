@@ -77,6 +77,12 @@ def _(
     return -space.laplacian(f, x), drift
 
 
+@singledispatch
+def jump_part(score: Score, space: Space, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
+    """The integral part of the limit over ħ, ∫ j (f(x) - f(y)); zero but for a `Mixture`."""
+    return np.zeros(np.shape(x)[:-1])
+
+
 def force(score: Distance, space: Space, x: np.ndarray) -> np.ndarray:
     """∇ log(ρh) + c = -(dΦ + 𝒜⊥)/ħ, an extension of it to ambient vectors, shape (..., D)."""
     slope = space.log_density_gradient(x) + score.slope(space.ambient_dim)
@@ -96,12 +102,14 @@ def generator(
 ) -> np.ndarray:
     """The limit of 4ħβ(f - P_β f) as β → ∞ (N = ∞).
 
-    𝒞f = -ħ Δf + 2⟨dΦ + 𝒜⊥, df⟩,   Φ = -ħ log(ρ h),   𝒜⊥ = -ħ c,
+    𝒞f = -ħ Δf + 2⟨dΦ + 𝒜⊥, df⟩ + ∫ j(x, y)(f(x) - f(y)) ρh(y) dV(y) / ρh(x),
+
+    Φ = -ħ log(ρ h),   𝒜⊥ = -ħ c,
 
     where ρ is the sampling density against the Riemannian volume and h the weight of the keys:
     the Doob weight times the limit of the normalisation's, ρ^-α for Coifman-Lafon, ρ^-½ for
     Sinkhorn, t^½/ρ for a target t dV. The one-form c is that of the score's link, Mᵀx restricted
-    to tangent vectors; without one, 𝒞 is positive semi-definite in L²(exp(-2Φ/ħ) dV). A
+    to tangent vectors, j the jumps of a `Mixture`; without them 𝒞 is positive semi-definite in L²(exp(-2Φ/ħ) dV). A
     symmetrised per-point metric G has the same limit in the geometry of G; a one-sided one has
     -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density against the coordinates (see
     `convergence.limits.per_point_metric`).
@@ -109,7 +117,7 @@ def generator(
     Parameters
     ----------
     space : Space
-    score : Distance or PerPointMetric
+    score : Distance, Mixture or PerPointMetric
     f : test function
     x : ndarray
         Points of the space, shape (..., D), or (..., d) on a chart.
@@ -127,4 +135,4 @@ def generator(
     """
     require_positive("hbar", hbar)
     second, first = second_and_first_order(score, space, f, x)
-    return hbar * (second + first)
+    return hbar * (second + first + jump_part(score, space, f, x))

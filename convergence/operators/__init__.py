@@ -11,7 +11,7 @@ from .currents import (
     time_reversal,
 )
 from .entries import log_entries, log_matrix
-from .generator import generator, streamed_degree, streamed_generator
+from .generator import generator, streamed_degree, streamed_generator, streamed_parts
 from .heads import head_operator
 from .magnetic import MagneticOperator, bilinear_phase
 from .markov import Component, MarkovOperator
@@ -54,6 +54,7 @@ __all__ = [
     "stationary",
     "streamed_degree",
     "streamed_generator",
+    "streamed_parts",
     "target_measure",
     "time_reversal",
 ]

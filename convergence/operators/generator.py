@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from scipy.special import softmax
 
 from ..errors import InvalidInputError, NoMassError, require_positive
 from ..kernels import gaussian_sums, score_sums
-from ..scores import Distance, Score
+from ..scores import Distance, GaussianScore, Score
 
 # exp(-708) is the smallest normal float64
 UNDERFLOW = -708.0
@@ -105,8 +106,11 @@ def generator(
     require_positive("hbar", hbar)
     columns = _columns(values)
     exclude = None if self_loops else np.arange(len(points))
-    reach, _, means = _sums(points, columns, score, beta, points, columns, log_weights, exclude)
-    return _scaled(reach, means, beta, hbar).reshape(values.shape)
+    reach, log_masses, means = _sums(
+        points, columns, score, beta, points, columns, log_weights, exclude
+    )
+    refuse_empty_rows(reach >= UNDERFLOW, beta)
+    return _scaled(log_masses, means, beta, hbar).reshape(values.shape)
 
 
 def streamed_generator(
@@ -134,8 +138,39 @@ def streamed_generator(
     -------
     ndarray, the shape of `target_values`
     """
-    require_positive("beta", beta)
     require_positive("hbar", hbar)
+    log_masses, means = streamed_parts(
+        chunks, score, beta, targets=targets, target_values=target_values
+    )
+    return _scaled(log_masses, means, beta, hbar).reshape(np.shape(target_values))
+
+
+def streamed_parts(
+    chunks: Iterable[tuple[np.ndarray | None, ...]],
+    score: Score,
+    beta: float,
+    *,
+    targets: np.ndarray,
+    target_values: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mass and centred mean of every part of a score's kernel, from a sample in chunks.
+
+    A `Mixture` has its local kernel and one part a jump; every other score is one part. A row of
+    P is the mixture of its parts with probabilities in proportion to their masses.
+
+    Parameters
+    ----------
+    chunks, score, beta, targets, target_values
+        As in `streamed_generator`.
+
+    Returns
+    -------
+    log_masses : ndarray, shape (T, parts)
+        log Σ_j K_m(x, y_j).
+    means : ndarray, shape (T, parts, F)
+        Σ_j K_m(x, y_j) (V_j - V⁰) / Σ_j K_m(x, y_j), V⁰ the value at the target.
+    """
+    require_positive("beta", beta)
     targets, target_values = (
         checked_floats("targets", targets),
         checked_floats("target_values", target_values),
@@ -146,8 +181,8 @@ def streamed_generator(
             f"{targets.shape} and {target_values.shape}"
         )
     centers = _columns(target_values)
-    reach, log_mass = np.full((2, len(targets)), -np.inf)
-    means = np.zeros(centers.shape)
+    reach = np.full(len(targets), -np.inf)
+    log_masses, means = np.full((len(targets), 1), -np.inf), np.zeros((len(targets), 1, 1))
     for points, values, *given in chunks:
         assert points is not None
         assert values is not None
@@ -161,16 +196,17 @@ def streamed_generator(
             _columns(checked_floats("values", values)),
         )
         log_weights = given[0] if given else None
-        part_reach, part_mass, part_means = _sums(
+        part_reach, part_masses, part_means = _sums(
             points, columns, score, beta, targets, centers, log_weights
         )
-        total = np.logaddexp(log_mass, part_mass)
+        total = np.logaddexp(log_masses, part_masses)
         kept, added = (
-            np.exp(m - np.where(total > -np.inf, total, 0)) for m in (log_mass, part_mass)
+            np.exp(m - np.where(total > -np.inf, total, 0)) for m in (log_masses, part_masses)
         )
-        means = kept[:, None] * means + added[:, None] * part_means
-        reach, log_mass = np.maximum(reach, part_reach), total
-    return _scaled(reach, means, beta, hbar).reshape(target_values.shape)
+        means = kept[..., None] * means + added[..., None] * part_means
+        reach, log_masses = np.maximum(reach, part_reach), total
+    refuse_empty_rows(reach >= UNDERFLOW, beta)
+    return log_masses, means
 
 
 def streamed_degree(
@@ -242,27 +278,35 @@ def _sums(
     log_weights: np.ndarray | None,
     exclude: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Log-mass relative to the heaviest key, log-mass and centred means of every row."""
-    if not isinstance(score, Distance):  # scores ≤ 0 that are no distance
+    """Log-mass (T,) of the first part relative to the heaviest key, and every part's sums.
+
+    Log-masses have the shape (T, parts), centred means (T, parts, F).
+    """
+    if not isinstance(score, GaussianScore):  # scores ≤ 0 that are no distance
         log_mass, means = score_sums(
             score, targets, points, beta, log_weights, values, centers,
             exclude=exclude, block_size=max(2048, _PAIRS // len(targets)),
         )  # fmt: skip
+        first, found = log_mass, [(log_mass, means)]
     else:
         if log_weights is None:
             log_weights = score.log_weights(points)
-        log_mass, means = gaussian_sums(
-            score.queries(targets, beta), score.keys(points), beta, log_weights, values, centers,
-            exclude=exclude,
-        )  # fmt: skip
+        keys, found = score.keys(points), []
+        for part in score.parts(targets, beta):
+            log_mass, means = gaussian_sums(
+                part.queries, keys, part.beta, log_weights, values, centers, exclude=exclude
+            )
+            first = log_mass if not found else first
+            weight = 0.0 if part.log_weight is None else part.log_weight
+            found.append((log_mass + weight, means))
     heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
-    return log_mass - heaviest, log_mass, means
+    log_masses, columns = (np.stack(each, axis=1) for each in zip(*found, strict=True))
+    return first - heaviest, log_masses, columns
 
 
-def _scaled(reach: np.ndarray, means: np.ndarray, beta: float, hbar: float) -> np.ndarray:
-    """-4ħβ times the means, where every row has mass."""
-    refuse_empty_rows(reach >= UNDERFLOW, beta)
-    return -4 * hbar * beta * means
+def _scaled(log_masses: np.ndarray, means: np.ndarray, beta: float, hbar: float) -> np.ndarray:
+    """-4ħβ times the mean over all parts."""
+    return -4 * hbar * beta * np.einsum("tm,tmf->tf", softmax(log_masses, axis=1), means)
 
 
 def refuse_empty_rows(occupied: np.ndarray, beta: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
+from scipy.special import softmax
 
 from ..backend import array_module, current_device, use_device
 from ..errors import (
@@ -21,7 +22,7 @@ from ..errors import (
     require_positive,
 )
 from ..kernels import repeated_sums
-from ..scores import Distance
+from ..scores import Distance, GaussianScore
 from .generator import checked_floats, refuse_empty_rows
 from .normalisations import sample_log_weights
 
@@ -98,7 +99,7 @@ class MarkovOperator(LinearOperator):
     def of_sample(
         cls,
         features: np.ndarray,
-        score: Distance,
+        score: GaussianScore,
         beta: float,
         *,
         self_loops: bool,
@@ -106,24 +107,43 @@ class MarkovOperator(LinearOperator):
     ) -> MarkovOperator:
         """The operator of a score on a sample: queries and keys are the sample's features.
 
+        The components of a `Mixture` are its local kernel and its jumps, `share` the probability
+        of each sector, row by row.
+
         Where the weights of the keys are estimated from the sample, `self_loops` also says
         whether the pairs (j, j) count in them. Functions of a normalisation are evaluated at
         `points`, on a chart its coordinates; at the features by default.
         """
-        if not isinstance(score, Distance):
+        if not isinstance(score, GaussianScore):
             raise InvalidInputError(
                 f"{type(score).__name__} is no distance kernel: sum it with kernels.score_sums"
             )
         if _is_cupy(features):
             features = array_module("cuda").asnumpy(features)
         features = checked_floats("features", features)  # a copy: the caller may change his own
-        log_weights = (
-            sample_log_weights(features, score, beta, self_loops=self_loops, points=points)
-            if score.reuses_sample
-            else score.log_weights(features, points)
-        )
-        component = Component(score.queries(features, beta), score.keys(features), log_weights)
-        return cls([component], beta, self_loops=self_loops)
+        if isinstance(score, Distance) and score.reuses_sample:
+            log_weights = sample_log_weights(
+                features, score, beta, self_loops=self_loops, points=points
+            )
+        else:
+            log_weights = score.log_weights(features, points)
+        parts, keys = score.parts(features, beta), score.keys(features)
+        # exp(-β'|u-v|²) is the kernel of β on points stretched by sqrt(β'/β)
+        stretch = [1.0 if p.beta == beta else float(np.sqrt(p.beta / beta)) for p in parts]
+        components = [
+            Component(*((p.queries, keys) if s == 1 else (s * p.queries, s * keys)), log_weights)
+            for p, s in zip(parts, stretch, strict=True)
+        ]
+        if len(parts) > 1:
+            masses = [
+                cls([c], beta, self_loops=self_loops).log_degrees[:, 0] + p.log_weight
+                for c, p in zip(components, parts, strict=True)
+            ]
+            shares = softmax(np.stack(masses), axis=0)
+            components = [
+                replace(c, share=share) for c, share in zip(components, shares, strict=True)
+            ]
+        return cls(components, beta, self_loops=self_loops)
 
     def _check_shares(self) -> None:
         if len(self.components_) == 1 and self.components_[0].share is None:

@@ -2,9 +2,10 @@
 
 from .causal import Causal
 from .conventions import CONVENTIONS, beta_from
-from .distance import Distance
+from .distance import Distance, Part
 from .heads import MEMBERS, CausalScore, Head
 from .links import harmonic_link, killing_link
+from .mixtures import Jump, Mixture
 from .normalisations import (
     RANDOM_WALK,
     CoifmanLafon,
@@ -15,7 +16,10 @@ from .normalisations import (
 )
 from .per_point_metric import PerPointMetric
 
-Score = Distance | PerPointMetric | Causal
+GaussianScore = Distance | Mixture
+"""Sums of Gaussian kernels, for the fused primitive."""
+
+Score = GaussianScore | PerPointMetric | Causal
 
 __all__ = [
     "CONVENTIONS",
@@ -25,9 +29,13 @@ __all__ = [
     "CausalScore",
     "CoifmanLafon",
     "Distance",
+    "GaussianScore",
     "Head",
+    "Jump",
     "KeyPotential",
+    "Mixture",
     "Normalisation",
+    "Part",
     "PerPointMetric",
     "Score",
     "Sinkhorn",

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidInputError
 from .links import Matrix, matrix_of
 from .normalisations import RANDOM_WALK, KeyPotential, Normalisation, Sinkhorn
+
+
+class Part(NamedTuple):
+    """One Gaussian kernel exp(g(x) - β|u - y|²) of a score, for some queries x.
+
+    Attributes
+    ----------
+    queries : ndarray, shape (..., D)
+        u.
+    beta : float
+    log_weight : ndarray, shape (...), or None
+        g; None is zero.
+    """
+
+    queries: np.ndarray
+    beta: float
+    log_weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,10 @@ class Distance:
     def queries(self, points: np.ndarray, beta: float) -> np.ndarray:
         """u = x + Mᵀx/(2β)."""
         return points + self.one_form(points) / (2 * beta) if self.link else points
+
+    def parts(self, features: np.ndarray, beta: float) -> list[Part]:
+        """The one Gaussian kernel that it is, up to terms without y."""
+        return [Part(self.queries(features, beta), beta)]
 
     def keys(self, points: np.ndarray) -> np.ndarray:
         """v = y."""

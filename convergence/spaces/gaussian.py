@@ -63,6 +63,9 @@ class Gaussian(Space):
     def volume(self) -> float:
         return np.inf
 
+    def log_kernel_volume(self, beta: float) -> float:
+        return self.dim / 2 * float(np.log(np.pi / beta))
+
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return rng.multivariate_normal(np.zeros(self.dim), self.sigma, n, method="cholesky")
 

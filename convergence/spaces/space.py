@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, NoReferenceError
 from .polynomials import Polynomial
 
 
@@ -78,6 +78,19 @@ class Space(ABC):
     @abstractmethod
     def candidates(self) -> np.ndarray:
         """A fixed, fine set of points in the well-sampled part, from which targets are chosen."""
+
+    def log_kernel_volume(self, beta: float) -> float:
+        """log ∫ exp(-β|x - y|²) dV(y) where it is the same at every x, about (π/β)^{d/2}.
+
+        Raises
+        ------
+        NoReferenceError
+            Where it depends on x, or is not known.
+        """
+        raise NoReferenceError(
+            f"the volume that a Gaussian kernel sees is not known on {type(self).__name__}: take "
+            "a sphere, a flat torus or a Gaussian space"
+        )
 
     def polynomial(self, expression: str) -> Polynomial:
         """A test function from its expression in x0, x1, ..., for example ``"x0*x1"``."""

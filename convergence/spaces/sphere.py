@@ -78,6 +78,11 @@ class Sphere(Space):
             return np.zeros(self.d + 1)
         return self.kappa * np.asarray(self.mu, float) / np.linalg.norm(self.mu)
 
+    def log_kernel_volume(self, beta: float) -> float:
+        concentration = 2 * beta * self.radius**2
+        mean = log_mean_exponential(self.d, concentration) - concentration
+        return float(np.log(self.volume) + mean)
+
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if self.kappa == 0:
             unit = stats.uniform_direction(self.d + 1).rvs(n, random_state=rng)

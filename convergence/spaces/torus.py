@@ -41,6 +41,9 @@ class FlatTorus(Space):
     def volume(self) -> float:
         return float(np.prod([circle.volume for circle in self.circles]))
 
+    def log_kernel_volume(self, beta: float) -> float:
+        return float(sum(circle.log_kernel_volume(beta) for circle in self.circles))
+
     def blocks(self, x: np.ndarray) -> list[np.ndarray]:
         """The points' coordinates on each circle, a list of arrays (..., 2)."""
         return [np.asarray(x)[..., 2 * i : 2 * i + 2] for i in range(len(self.circles))]
