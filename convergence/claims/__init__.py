@@ -9,6 +9,7 @@ from .identity import identity_claim
 from .magnetic import MagneticProblem, magnetic_claim
 from .metric import MetricProblem, metric_claim
 from .schedules import PRESETS
+from .sectors import Sector, sector_claim
 
 __all__ = [
     "PRESETS",
@@ -18,6 +19,7 @@ __all__ = [
     "GeneratorProblem",
     "MagneticProblem",
     "MetricProblem",
+    "Sector",
     "bridge_claim",
     "causal_claim",
     "current_claim",
@@ -26,4 +28,5 @@ __all__ = [
     "identity_claim",
     "magnetic_claim",
     "metric_claim",
+    "sector_claim",
 ]

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from .. import limits
 from ..operators import generator, sample_log_weights, streamed_generator
-from ..scores import Distance, GaussianScore, Mixture, PerPointMetric, Score, Sinkhorn
+from ..scores import (
+    Distance,
+    GaussianScore,
+    IndefiniteHead,
+    Mixture,
+    PerPointMetric,
+    Score,
+    Sinkhorn,
+)
 from ..spaces import Chart, SmoothFunction, Space
 from ..verification import Claim, Fault
 from .remembered import remembered
@@ -20,8 +28,8 @@ from .schedules import (
     STREAMED,
     WHOLE,
     Plan,
-    jump_separation,
     least_distance,
+    least_place_distance,
     schedules,
 )
 from .wrong_scores import wrong_drifts, wrong_scores
@@ -56,7 +64,8 @@ class GeneratorProblem:
     @cached_property
     def targets(self) -> np.ndarray:
         """Evaluation points outside every sample, one a row."""
-        return self.space.targets(self.functions, self.target_count)
+        images = getattr(self.score, "images", ())
+        return self.space.targets(self.functions, self.target_count, images)
 
     def _columns(self, column: Callable[[SmoothFunction], np.ndarray]) -> np.ndarray:
         return np.stack([column(f) for f in self.functions], axis=-1)
@@ -135,6 +144,20 @@ class GeneratorProblem:
         rest = 4 * self.hbar * beta * (1 / local - 1) * self.values(self.targets)
         return self.expectation(beta) / local - rest
 
+    def _head_faults(self, score: IndefiniteHead) -> list[Fault]:
+        """A gap 1/β without its logarithm, and a rate without the widths of the two maxima."""
+        near, far = score.curvatures
+
+        def constant_gap(beta: float) -> np.ndarray:
+            return self.expectation_of(self.space, replace(score, rate=4 * beta / np.e), beta)
+
+        faults = [Fault("gap without its logarithm", constant_gap)]
+        if near != far:
+            jumps = self._columns(lambda f: limits.jump_part(score, self.space, f, self.targets))
+            change = self.hbar * (np.sqrt(far / near) - 1) * jumps
+            faults.append(Fault("width ratio omitted", partial(self._shifted, change)))
+        return faults
+
     def _shifted(self, change: np.ndarray, beta: float) -> np.ndarray:
         return self.expectation(beta) + change
 
@@ -165,7 +188,10 @@ class GeneratorProblem:
             squares = -self.score(self.targets, self.targets, 1.0)
             return float(np.sqrt(np.min(squares + np.diag(np.full(len(squares), np.inf)))))
         if isinstance(self.score, Mixture):
-            return jump_separation(self.score, self.targets)
+            return least_place_distance(self.targets, self.score.images)
+        if isinstance(self.score, IndefiniteHead):  # exp(-½βκ₀δ²)
+            width = np.sqrt(self.score.curvatures[0] / 2)
+            return float(width) * least_place_distance(self.targets, self.score.images)
         return least_distance(self.space.features(self.targets))
 
     @property
@@ -209,6 +235,8 @@ class GeneratorProblem:
             faults.append(Fault(name, partial(self._shifted, change)))
         if isinstance(self.score, Mixture):
             faults.append(Fault("rows not renormalised", self._leaking))
+        if isinstance(self.score, IndefiniteHead):
+            faults += self._head_faults(self.score)
         of_score = {name: (self.space, score) for name, score in wrong_scores(self.score).items()}
         for name, (space, score) in {**of_score, **wrong}.items():
             faults.append(Fault(name, partial(self.expectation_of, space, score)))
@@ -237,8 +265,8 @@ def generator_claim(
     statement, source : str
     hbar : float
     target_count : int, optional
-        Number of evaluation points; on curves 3, so that independent errors leave room for a β
-        small enough to show its bias, else 5.
+        Number of evaluation points; on curves and with jumps 3, so that independent errors leave
+        room for a β small enough to show its bias, else 5.
     wrong : mapping, optional
         Further faults: a name, and the wrong (space, score) whose expectation must be rejected.
 
@@ -250,7 +278,8 @@ def generator_claim(
         the errors are those of replicates: means at several (N, β) are held against the exact
         expectation, and no rate is claimed.
     """
-    target_count = target_count or (3 if space.dim == 1 else 5)
+    few = space.dim == 1 or isinstance(score, Mixture)  # jumps need room too
+    target_count = target_count or (3 if few else 5)
     problem = GeneratorProblem(space, score, functions, hbar, target_count)
     reuses = problem.reuses_sample
     return Claim(
@@ -267,6 +296,7 @@ def generator_claim(
         sampling_error=None if reuses else problem.sampling_error,
         effective_degree=problem.effective_degree,
         bias_order=1.0,
+        bias_logarithm=isinstance(score, IndefiniteHead),
         slope=-2 / (space.dim + 6),
         faults=problem.faults(wrong or {}),
         checks=("bias", "sampling", "faults")

@@ -5,7 +5,7 @@ smoke is a few seconds a study, standard a few minutes (what `results/` publishe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +13,6 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from ..errors import InvalidInputError
-from ..scores import Mixture
 from ..spaces import Space
 from ..verification import Schedule, Setting
 from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
@@ -148,16 +147,13 @@ def least_distance(points: np.ndarray) -> float:
     return float(np.min(pdist(points))) if len(points) > 1 else np.inf
 
 
-def jump_separation(score: Mixture, targets: np.ndarray) -> float:
-    """The least distance between the places of two targets: themselves, and where jumps go.
-
-    Jumps of finite width are left out: their mass is too small, 1/4β of the local one, and too
-    spread for a correlation.
-    """
-    ends = [jump.destination(targets) for jump in score.jumps if jump.beta is None]
-    places = np.stack([targets, *ends])
+def least_place_distance(
+    points: np.ndarray, images: Sequence[Callable[[np.ndarray], np.ndarray]]
+) -> float:
+    """The least distance between places of two points: themselves, and their images."""
+    places = np.stack([points, *(image(points) for image in images)])
     apart = np.linalg.norm(places[:, None, :, None] - places[None, :, None, :], axis=-1)
-    other = ~np.eye(len(targets), dtype=bool)
+    other = ~np.eye(len(points), dtype=bool)
     return float(np.min(apart[:, :, other], initial=np.inf))
 
 

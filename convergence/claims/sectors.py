@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -12,12 +12,12 @@ from scipy.special import softmax
 
 from .. import limits
 from ..operators import streamed_parts
-from ..scores import Jump, Mixture
+from ..scores import Mixture
 from ..spaces import Polynomial, Space
 from ..spaces.polynomials import coordinates
 from ..verification import Claim, Fault
 from .remembered import remembered
-from .schedules import jump_separation, schedules
+from .schedules import least_place_distance, schedules
 from .wrong_scores import wrong_scores
 
 
@@ -86,12 +86,12 @@ class SectorProblem:
     @cached_property
     def targets(self) -> np.ndarray:
         """Evaluation points outside every sample, one a row."""
-        return self.space.targets(self.around, self.target_count)
+        return self.space.targets(self.around, self.target_count, self.score.images)
 
     @property
     def separation(self) -> float:
         """The least distance between the places of two targets."""
-        return jump_separation(self.score, self.targets)
+        return least_place_distance(self.targets, self.score.images)
 
     def effective_degree(self, n: int, beta: float) -> np.ndarray:
         """As in `GeneratorProblem`."""
@@ -188,7 +188,7 @@ def sector_claim(
     statement: str,
     source: str,
     hbar: float = 1.0,
-    target_count: int | None = None,
+    target_count: int = 3,
     wrong: dict[str, Mixture] | None = None,
     bias_order: float = 1.0,
     bias_step: float = 1.0,
@@ -210,7 +210,6 @@ def sector_claim(
     Claim
         With all four checks, along β = c N^{2/(d+6)}.
     """
-    target_count = target_count or (3 if space.dim == 1 else 5)
     problem = SectorProblem(space, score, sectors, around, hbar, target_count)
     return Claim(
         id=id,

@@ -10,6 +10,7 @@ from ..scores import (
     RANDOM_WALK,
     CoifmanLafon,
     Distance,
+    IndefiniteHead,
     Jump,
     KeyPotential,
     Mixture,
@@ -63,6 +64,12 @@ def _(score: Mixture) -> dict[str, Score]:
         if isinstance(local, Distance):
             wrong[name] = replace(score, local=local)
     return wrong
+
+
+@wrong_scores.register
+def _(score: IndefiniteHead) -> dict[str, Score]:
+    wrong: dict[str, Score] = {"rate halved": replace(score, rate=score.rate / 2)}
+    return wrong | ({"sign of c": replace(score, third=-score.third)} if score.third else {})
 
 
 def _half(rate: float | Polynomial) -> float | Polynomial:

@@ -4,7 +4,7 @@ Nothing here imports the estimators (`kernels`, `operators`), nor they this: a r
 share code with what it judges.
 """
 
-from . import gaussians, per_point_metric, quadrature, spheres  # noqa: F401  (register what they know)
+from . import circular, gaussians, per_point_metric, quadrature, spheres  # noqa: F401  (register what they know)
 from .causal import CausalLaw, causal_limit, causal_scale
 from .galerkin import FourierGalerkin
 from .law import (
@@ -26,7 +26,7 @@ from .quadrature import QuadratureLaw
 from .ring_chain import RingChain
 from .rotation import gaussian_stationary
 from .tilted_ring import TiltedRing
-from .witten import drift, generator
+from .witten import drift, generator, jump_part
 
 __all__ = [
     "CausalLaw",
@@ -46,6 +46,7 @@ __all__ = [
     "expectation_of",
     "gaussian_stationary",
     "generator",
+    "jump_part",
     "jump_rate",
     "log_mass",
     "log_weight",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import singledispatch
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -242,5 +242,5 @@ def _(score: Mixture, space: Space, f: SmoothFunction, x: np.ndarray) -> np.ndar
 @log_density.register
 def _(score: Mixture, space: Space, x: np.ndarray) -> np.ndarray:
     """The least of those at x and where its jumps of no width go."""
-    places = [x, *(jump.destination(x) for jump in score.jumps if jump.beta is None)]
+    places = [x, *(image(x) for image in score.images)]
     return np.min([space.log_density(place) for place in places], axis=0)

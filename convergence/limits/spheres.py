@@ -99,10 +99,11 @@ class SphericalLaw(PolynomialLaw):
         total = polynomial.increment(x, step)
         spheres = tuple((sphere.d, sphere.radius) for sphere in self.factors)
         for degrees, component in harmonic_components(polynomial, spheres):
-            logs = [
-                np.log1p(-harmonic_defect(ell, sphere.d, length))
-                for ell, sphere, length in zip(degrees, self.factors, lengths, strict=True)
-            ]
+            with np.errstate(divide="ignore"):  # the uniform law has means zero
+                logs = [
+                    np.log1p(-harmonic_defect(ell, sphere.d, length))
+                    for ell, sphere, length in zip(degrees, self.factors, lengths, strict=True)
+                ]
             total = total + np.expm1(sum(logs)) * component(x + step)
         return total
 

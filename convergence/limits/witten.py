@@ -109,10 +109,10 @@ def generator(
     where ρ is the sampling density against the Riemannian volume and h the weight of the keys:
     the Doob weight times the limit of the normalisation's, ρ^-α for Coifman-Lafon, ρ^-½ for
     Sinkhorn, t^½/ρ for a target t dV. The one-form c is that of the score's link, Mᵀx restricted
-    to tangent vectors, j the jumps of a `Mixture`; without them 𝒞 is positive semi-definite in L²(exp(-2Φ/ħ) dV). A
-    symmetrised per-point metric G has the same limit in the geometry of G; a one-sided one has
-    -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density against the coordinates (see
-    `convergence.limits.per_point_metric`).
+    to tangent vectors, j the jumps of a `Mixture`; without them 𝒞 is positive semi-definite in
+    L²(exp(-2Φ/ħ) dV). A symmetrised per-point metric G has the same limit in the geometry of G; a
+    one-sided one has -ħ G^{ab}(∂_a∂_b f + 2 ∂_a log q ∂_b f), q the density against the coordinates
+    (see `convergence.limits.per_point_metric`).
 
     Parameters
     ----------

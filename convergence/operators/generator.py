@@ -297,8 +297,7 @@ def _sums(
                 part.queries, keys, part.beta, log_weights, values, centers, exclude=exclude
             )
             first = log_mass if not found else first
-            weight = 0.0 if part.log_weight is None else part.log_weight
-            found.append((log_mass + weight, means))
+            found.append((log_mass + part.log_weight, means))
     heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
     log_masses, columns = (np.stack(each, axis=1) for each in zip(*found, strict=True))
     return first - heaviest, log_masses, columns

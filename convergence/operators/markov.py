@@ -121,6 +121,7 @@ class MarkovOperator(LinearOperator):
         if _is_cupy(features):
             features = array_module("cuda").asnumpy(features)
         features = checked_floats("features", features)  # a copy: the caller may change his own
+        log_weights: np.ndarray | None
         if isinstance(score, Distance) and score.reuses_sample:
             log_weights = sample_log_weights(
                 features, score, beta, self_loops=self_loops, points=points
@@ -131,7 +132,9 @@ class MarkovOperator(LinearOperator):
         # exp(-β'|u-v|²) is the kernel of β on points stretched by sqrt(β'/β)
         stretch = [1.0 if p.beta == beta else float(np.sqrt(p.beta / beta)) for p in parts]
         components = [
-            Component(*((p.queries, keys) if s == 1 else (s * p.queries, s * keys)), log_weights)
+            Component(
+                p.queries if s == 1 else s * p.queries, keys if s == 1 else s * keys, log_weights
+            )
             for p, s in zip(parts, stretch, strict=True)
         ]
         if len(parts) > 1:

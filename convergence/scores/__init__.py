@@ -4,6 +4,7 @@ from .causal import Causal
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance, Part
 from .heads import MEMBERS, CausalScore, Head
+from .indefinite_head import IndefiniteHead
 from .links import harmonic_link, killing_link
 from .mixtures import Jump, Mixture
 from .normalisations import (
@@ -16,7 +17,7 @@ from .normalisations import (
 )
 from .per_point_metric import PerPointMetric
 
-GaussianScore = Distance | Mixture
+GaussianScore = Distance | Mixture | IndefiniteHead
 """Sums of Gaussian kernels, for the fused primitive."""
 
 Score = GaussianScore | PerPointMetric | Causal
@@ -31,6 +32,7 @@ __all__ = [
     "Distance",
     "GaussianScore",
     "Head",
+    "IndefiniteHead",
     "Jump",
     "KeyPotential",
     "Mixture",

@@ -20,13 +20,13 @@ class Part(NamedTuple):
     queries : ndarray, shape (..., D)
         u.
     beta : float
-    log_weight : ndarray, shape (...), or None
-        g; None is zero.
+    log_weight : ndarray, shape (...), or float
+        g.
     """
 
     queries: np.ndarray
     beta: float
-    log_weight: np.ndarray | None = None
+    log_weight: np.ndarray | float = 0.0
 
 
 @dataclass(frozen=True)

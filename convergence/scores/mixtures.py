@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +66,11 @@ class Jump:
 
     def log_rate(self, x: np.ndarray) -> np.ndarray:
         """log λ(x)/ħ, shape (...)."""
-        rate = self.rate(x) if isinstance(self.rate, Polynomial) else np.full(np.shape(x)[:-1], self.rate)
+        rate = (
+            self.rate(x)
+            if isinstance(self.rate, Polynomial)
+            else np.full(np.shape(x)[:-1], self.rate)
+        )
         if not np.all(rate > 0):
             raise InvalidInputError("a jump rate must be positive on the whole space")
         return np.log(rate)
@@ -75,10 +80,11 @@ class Jump:
 class Mixture:
     """A local kernel with jumps, row-normalised as one kernel.
 
-        K(x, y) = [exp(-β|x - y|² + xᵀMy) + Σ_m λ_m(x)/(4β^γ) Z(β)/Z(β_m) exp(-β_m|T_m x - y|²)] h(y)
+        K(x, y) = [exp(-β|x - y|² + xᵀMy) + Σ_m w_m(x) exp(-β_m|T_m x - y|²)] h(y),
+        w_m(x) = λ_m(x)/(4β^γ) Z(β)/Z(β_m),   Z(β) = ∫ exp(-β|x - y|²) dV(y) ≈ (π/β)^{d/2}.
 
     With ν uniform the m-th jump then has, next to the plain local kernel, the relative mass
-    λ_m(x)/(4β^γ) exactly: Z(β) = ∫ exp(-β|x - y|²) dV(y) tends to (π/β)^{d/2}.
+    λ_m(x)/(4β^γ) exactly.
 
     Parameters
     ----------
@@ -105,6 +111,11 @@ class Mixture:
                 "a mixture weights its rows by the sum of all its parts: its local kernel has the "
                 "random walk's normalisation, with a Doob weight if wanted"
             )
+
+    @property
+    def images(self) -> tuple[Callable[[np.ndarray], np.ndarray], ...]:
+        """The maps T of the jumps without a width of their own."""
+        return tuple(jump.destination for jump in self.jumps if jump.beta is None)
 
     def keys(self, points: np.ndarray) -> np.ndarray:
         """v = y."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -105,7 +105,12 @@ class Space(ABC):
         trace = np.einsum("...ab,...ab->...", self.projector(x), f.hessian(x))
         return trace + np.einsum("...a,...a->...", self.mean_curvature(x), f.gradient(x))
 
-    def targets(self, functions: Sequence[SmoothFunction], count: int) -> np.ndarray:
+    def targets(
+        self,
+        functions: Sequence[SmoothFunction],
+        count: int,
+        images: Sequence[Callable[[np.ndarray], np.ndarray]] = (),
+    ) -> np.ndarray:
         """Evaluation points: fixed, well apart, well sampled, and with every ∇f away from zero.
 
         Where ∇f = 0 the sampling error is of smaller order, so such points would spoil a common
@@ -118,6 +123,8 @@ class Space(ABC):
         functions : sequence of test functions
         count : int
             Number of targets wanted.
+        images : sequence of callables, optional
+            Maps of the features to where jumps go; targets keep away from each other's images too.
 
         Returns
         -------
@@ -140,11 +147,17 @@ class Space(ABC):
                 f"only {len(points)} candidate points of {self} have non-zero gradients of all "
                 f"functions, {count} targets are wanted; choose other functions or fewer targets"
             )
+        places = [self.features(points)]
+        places += [image(places[0]) for image in images]
         chosen = [int(np.argmax(log_density))]
-        features = self.features(points)
-        distance = np.linalg.norm(features - features[chosen[0]], axis=1)
+        distance = _distances(places, chosen[0])
         while len(chosen) < count:
             chosen.append(int(np.argmax(distance)))
-            nearest = np.linalg.norm(features - features[chosen[-1]], axis=1)
-            distance = np.minimum(distance, nearest)
+            distance = np.minimum(distance, _distances(places, chosen[-1]))
         return points[chosen]
+
+
+def _distances(places: list[np.ndarray], index: int) -> np.ndarray:
+    """The least distance of any place of each point from any place of one of them."""
+    apart = [np.linalg.norm(a - b[index], axis=1) for a in places for b in places]
+    return np.min(apart, axis=0)

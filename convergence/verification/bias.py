@@ -13,7 +13,20 @@ from .verdict import Outcome, Verdict
 REFERENCE_ACCURACY = 1e-9
 
 
-def richardson(values: np.ndarray, ratio: float, order: float) -> tuple[np.ndarray, np.ndarray]:
+def exponents(order: float, count: int, logarithms: bool = False) -> list[float]:
+    """p, p + 1, p + 2, ...; with logarithms p twice, 2p three times, 3p four times, ...
+
+    An expansion in h^p and h^p log h has the terms h^{kp} (log h)^j, j ≤ k, and one step of a
+    Richardson table lowers the power of the logarithm by one.
+    """
+    if not logarithms:
+        return [order + k for k in range(count)]
+    return [k * order for k in range(1, count + 1) for _ in range(k + 1)][:count]
+
+
+def richardson(
+    values: np.ndarray, ratio: float, order: float, *, logarithms: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Extrapolate a sequence with errors c₁ h^p + c₂ h^{p+1} + ... as h shrinks by `ratio`.
 
     Parameters
@@ -24,6 +37,8 @@ def richardson(values: np.ndarray, ratio: float, order: float) -> tuple[np.ndarr
         Factor > 1 between neighbouring step sizes.
     order : float
         p > 0.
+    logarithms : bool
+        Whether the errors are those of an expansion in h^p and h^p log h.
 
     Returns
     -------
@@ -33,12 +48,9 @@ def richardson(values: np.ndarray, ratio: float, order: float) -> tuple[np.ndarr
     """
     column = values
     previous = values[-1]
-    k = 0
-    while len(column) > 1:
+    for exponent in exponents(order, len(values) - 1, logarithms):
         previous = column[-1]
-        factor = ratio ** (order + k)
-        column = column[1:] + (column[1:] - column[:-1]) / (factor - 1)
-        k += 1
+        column = column[1:] + (column[1:] - column[:-1]) / (ratio**exponent - 1)
     return column[-1], np.abs(column[-1] - previous)
 
 
@@ -83,9 +95,10 @@ def _value_and_order(
     order, step = claim.bias_order, claim.bias_step
     ratio = float(betas[1] / betas[0])
     # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
-    powers = ratio ** (order + step * np.arange(len(betas) - 1))
+    logs = claim.bias_logarithm
+    powers = ratio ** (step * np.array(exponents(order / step, len(values) - 1, logs)))
     rounding = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
-    extrapolated, change = _extrapolated(values, ratio**step, order / step)
+    extrapolated, change = _extrapolated(values, ratio**step, order / step, logs)
     miss, tolerance = float(np.max(np.abs(extrapolated - limit))), float(np.max(change)) + rounding
     if tolerance > 1e-3 * scale:
         reason = "β is too small for the extrapolation"
@@ -105,18 +118,25 @@ def _value_and_order(
         reason=f"the extrapolated expectation {'meets the limit' if meets else 'lies elsewhere'} "
         f"(off by {miss:.1e}, at most {tolerance:.1e})",
     )
+    if logs:  # one step turns β^-p log β into β^-p
+        values = values[1:] + (values[1:] - values[:-1]) / (ratio**order - 1)
     norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))
-    return [value, _order(norms, ratio, order, rounding, label, step)]
+    return [value, _order(norms, ratio, order, rounding, label, step, logs)]
 
 
-def _extrapolated(values: np.ndarray, ratio: float, order: float) -> tuple[np.ndarray, np.ndarray]:
+def _extrapolated(
+    values: np.ndarray, ratio: float, order: float, logs: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """The Richardson value, and its error, of the table from the first, second, ... β on.
 
     What is no power of 1/β, such as a boundary that the first β still see, shows where leaving one
     out changes the value; that change is part of the error, and the table with the least error is
     taken.
     """
-    tables = [richardson(values[start:], ratio, order) for start in range(max(1, len(values) - 2))]
+    tables = [
+        richardson(values[start:], ratio, order, logarithms=logs)
+        for start in range(max(1, len(values) - 2))
+    ]
     found = [
         (value, change + np.abs(value - shorter))
         for (value, change), (shorter, _) in pairwise(tables)
@@ -125,14 +145,21 @@ def _extrapolated(values: np.ndarray, ratio: float, order: float) -> tuple[np.nd
 
 
 def _order(
-    norms: np.ndarray, ratio: float, stated: float, rounding: float, label: str, step: float = 1.0
+    norms: np.ndarray,
+    ratio: float,
+    stated: float,
+    rounding: float,
+    label: str,
+    step: float = 1.0,
+    logs: bool = False,
 ) -> Verdict:
     """The order of a sequence of errors, extrapolated, against the stated one."""
     if norms[-1] <= rounding:
         reason = "the bias is below the rounding of the references: no order can be measured"
         return Verdict("bias", "order", label, Outcome.INCONCLUSIVE, np.nan, stated, reason=reason)
     orders = np.log(norms[:-1] / norms[1:]) / np.log(ratio)
-    best, change = richardson(orders[-3:], ratio**step, 1.0)
+    last = orders[-4:] if logs else orders[-3:]
+    best, change = richardson(last, ratio**step, 1.0, logarithms=logs)
     # two errors, each known to `rounding`, enter a logarithm
     error = float(change) + 2 * rounding / norms[-1] / np.log(ratio)
     if error > 0.1:

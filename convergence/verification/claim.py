@@ -114,6 +114,8 @@ class Claim:
         expectation - limit = O(β^-order). None: smaller than every power.
     bias_step : float
         Between the exponents of its expansion: c₁ β^-order + c₂ β^-(order + step) + ...
+    bias_logarithm : bool
+        Whether it starts with β^-order log β.
     slope : float, optional
         Predicted exponent of the error in N along the joint schedule, for β → ∞.
     slope_is_bound : bool
@@ -143,6 +145,7 @@ class Claim:
     effective_degree: Callable[[int, float], np.ndarray] | None = None
     bias_order: float | None = 1.0
     bias_step: float = 1.0
+    bias_logarithm: bool = False
     slope: float | None = None
     slope_is_bound: bool = False
     faults: tuple[Fault, ...] = ()
