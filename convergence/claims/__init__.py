@@ -4,6 +4,7 @@ from .bridges import bridge_claim
 from .causal import CausalProblem, causal_claim
 from .currents import CurrentProblem, current_claim
 from .density import DensityProblem, density_claim
+from .energy import energy_claim
 from .generator import GeneratorProblem, generator_claim
 from .identity import identity_claim
 from .magnetic import MagneticProblem, magnetic_claim
@@ -24,6 +25,7 @@ __all__ = [
     "causal_claim",
     "current_claim",
     "density_claim",
+    "energy_claim",
     "generator_claim",
     "identity_claim",
     "magnetic_claim",

@@ -6,6 +6,7 @@ share code with what it judges.
 
 from . import circular, gaussians, per_point_metric, quadrature, spheres  # noqa: F401  (register what they know)
 from .causal import CausalLaw, causal_limit, causal_scale
+from .energy import energy_expectation, energy_limit
 from .galerkin import FourierGalerkin
 from .law import (
     StepLaw,
@@ -42,6 +43,8 @@ __all__ = [
     "causal_scale",
     "drift",
     "effective_degree",
+    "energy_expectation",
+    "energy_limit",
     "expectation",
     "expectation_of",
     "gaussian_stationary",

@@ -10,6 +10,7 @@ from .currents import (
     query_difference,
     time_reversal,
 )
+from .energy import dirichlet_parts
 from .entries import log_entries, log_matrix
 from .generator import generator, streamed_degree, streamed_generator, streamed_parts
 from .heads import head_operator
@@ -35,6 +36,7 @@ __all__ = [
     "bridge",
     "coifman_lafon",
     "cycle_affinities",
+    "dirichlet_parts",
     "eigenpairs",
     "elimination_law",
     "entropy_production",
