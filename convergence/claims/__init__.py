@@ -2,6 +2,7 @@
 
 from .bridges import bridge_claim
 from .causal import CausalProblem, causal_claim
+from .critical import critical_exponent_claim
 from .currents import CurrentProblem, current_claim
 from .density import DensityProblem, density_claim
 from .energy import energy_claim
@@ -23,6 +24,7 @@ __all__ = [
     "Sector",
     "bridge_claim",
     "causal_claim",
+    "critical_exponent_claim",
     "current_claim",
     "density_claim",
     "energy_claim",

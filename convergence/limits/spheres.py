@@ -82,7 +82,7 @@ class SphericalLaw(PolynomialLaw):
         total = np.zeros(x.shape[:-1])
         for i, sphere in enumerate(self.factors):
             length, excess, _ = self._vector(i, x, beta, power)
-            scaled = log_mean_exponential(sphere.d, length) - length + excess
+            scaled = log_mean_exponential(sphere.d, length, scaled=True) + excess
             total += scaled - log_mean_exponential(sphere.d, sphere.kappa)
         return total
 

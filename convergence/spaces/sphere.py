@@ -12,18 +12,17 @@ from ..errors import InvalidInputError
 from .space import Space
 
 
-def log_mean_exponential(d: int, r: np.ndarray | float) -> np.ndarray:
+def log_mean_exponential(d: int, r: np.ndarray | float, *, scaled: bool = False) -> np.ndarray:
     """log of the mean of exp(r e·y) over the uniform unit sphere S^d, e a unit vector.
 
-    The mean is Γ(ν+1) (2/r)^ν I_ν(r) with ν = (d-1)/2, computed with the scaled Bessel function.
+    The mean is Γ(ν+1) (2/r)^ν I_ν(r) with ν = (d-1)/2, computed with the scaled Bessel function;
+    `scaled` leaves out the factor exp(r), without cancellation at large r.
     """
     r = np.asarray(r, dtype=float)
     nu = (d - 1) / 2
     safe = np.where(r > 0, r, 1.0)
-    log_mean = (
-        special.gammaln(nu + 1) + nu * np.log(2 / safe) + np.log(special.ive(nu, safe)) + safe
-    )
-    return np.where(r > 0, log_mean, 0.0)
+    log_mean = special.gammaln(nu + 1) + nu * np.log(2 / safe) + np.log(special.ive(nu, safe))
+    return np.where(r > 0, log_mean if scaled else log_mean + safe, 0.0)
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,7 @@ class Sphere(Space):
 
     def log_kernel_volume(self, beta: float) -> float:
         concentration = 2 * beta * self.radius**2
-        mean = log_mean_exponential(self.d, concentration) - concentration
-        return float(np.log(self.volume) + mean)
+        return float(np.log(self.volume) + log_mean_exponential(self.d, concentration, scaled=True))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if self.kappa == 0:
