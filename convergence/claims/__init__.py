@@ -12,6 +12,7 @@ from .magnetic import MagneticProblem, magnetic_claim
 from .metric import MetricProblem, metric_claim
 from .schedules import PRESETS
 from .sectors import Sector, sector_claim
+from .steady import steady_claim
 
 __all__ = [
     "PRESETS",
@@ -33,4 +34,5 @@ __all__ = [
     "magnetic_claim",
     "metric_claim",
     "sector_claim",
+    "steady_claim",
 ]

@@ -8,8 +8,10 @@ from itertools import product
 import numpy as np
 
 from ..errors import InvalidInputError, NoReferenceError, require_positive
-from ..scores import Distance
+from ..scores import Distance, Mixture
 from ..spaces import Circle, FlatTorus
+from .mixtures import jump_rate
+from .spheres import SphericalLaw
 from .witten import force
 
 
@@ -24,7 +26,8 @@ class FourierGalerkin:
     Parameters
     ----------
     space : Circle or FlatTorus
-    score : Distance
+    score : Distance or Mixture
+        The jumps of a mixture add their own columns.
     modes : int
         The largest wave number on every circle.
     hbar : float
@@ -44,7 +47,7 @@ class FourierGalerkin:
     """
 
     def __init__(
-        self, space: Circle | FlatTorus, score: Distance, modes: int, hbar: float = 1.0
+        self, space: Circle | FlatTorus, score: Distance | Mixture, modes: int, hbar: float = 1.0
     ) -> None:
         if not isinstance(space, Circle | FlatTorus):
             raise NoReferenceError(
@@ -52,22 +55,49 @@ class FourierGalerkin:
             )
         if modes < 1:
             raise InvalidInputError(f"modes must be at least 1, not {modes}")
-        self.space, self.score, self.modes = space, score, modes
+        self.space, self.modes = space, modes
+        self.local = score.local if isinstance(score, Mixture) else score
         self.hbar = require_positive("hbar", hbar)
         self.circles = space.circles if isinstance(space, FlatTorus) else (space,)
         axis = range(-modes, modes + 1)
         self.waves = np.array(list(product(axis, repeat=space.dim)))
         self.matrix = self._matrix()
+        if isinstance(score, Mixture):
+            self.matrix = self.matrix + self.hbar * self._jumps(score)
 
-    def _force_coefficients(self) -> list[np.ndarray]:
-        """F̂_a for wave numbers up to 2·modes in FFT order, one array a circle."""
+    @cached_property
+    def grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """Angles (size, ..., d), finer than every product of waves, and points there."""
         size, d = 4 * self.modes + 2, self.space.dim
         angle = 2 * np.pi * np.arange(size) / size
         grid = np.stack(np.meshgrid(*[angle] * d, indexing="ij"), axis=-1)
-        x = np.concatenate([c.at(grid[..., a]) for a, c in enumerate(self.circles)], axis=-1)
-        ambient = force(self.score, self.space, x)
+        return grid, np.concatenate([c.at(grid[..., a]) for a, c in enumerate(self.circles)], -1)
+
+    def _jumps(self, score: Mixture) -> np.ndarray:
+        """λ(x)/ħ ρh(Tx)/ρh(x) (e^{ik·x} - E e^{ik·y}), column by column, by FFT."""
+        angles, x = self.grid
+        waves = np.exp(1j * angles @ self.waves.T)
+        values = np.zeros(waves.shape, dtype=complex)
+        law = SphericalLaw(self.space, self.circles, Distance(score.local.doob))
+        for jump in score.jumps:
+            destination = jump.destination(x)
+            if jump.beta is None:
+                ends = [destination[..., 2 * a : 2 * a + 2] for a in range(len(self.circles))]
+                angle = np.stack([np.arctan2(e[..., 1], e[..., 0]) for e in ends], axis=-1)
+                mean = np.exp(1j * angle @ self.waves.T)
+            else:
+                mean = law.mean_wave(self.waves, destination, jump.beta)
+            values += jump_rate(self.space, score, jump, x)[..., None] * (waves - mean)
+        axes = tuple(range(self.space.dim))
+        coefficients = np.fft.fftn(values, axes=axes) / np.prod(values.shape[:-1])
+        return coefficients[tuple(self.waves.T)]
+
+    def _force_coefficients(self) -> list[np.ndarray]:
+        """F̂_a for wave numbers up to 2·modes in FFT order, one array a circle."""
+        _, x = self.grid
+        ambient = force(self.local, self.space, x)
         found = []
-        for a in range(d):
+        for a in range(self.space.dim):
             cosine, sine = x[..., 2 * a], x[..., 2 * a + 1]  # ∂x/∂θ = (-sine, cosine)
             along = cosine * ambient[..., 2 * a + 1] - sine * ambient[..., 2 * a]
             found.append(np.fft.fftn(along) / along.size)
@@ -98,6 +128,20 @@ class FourierGalerkin:
         moments = np.ones(len(self.waves), dtype=complex)
         moments[rest] = np.linalg.solve(self.matrix[np.ix_(rest, rest)].T, -self.matrix[zero, rest])
         return moments
+
+    def mean_force(self) -> float:
+        """(1/2π)∫ 2ħF p dθ on one circle: the mean over the circle of the local current."""
+        if len(self.circles) != 1:
+            raise NoReferenceError("the current through a point is known on one circle")
+        (wave,) = self._force_coefficients()
+        k = self.waves[:, 0]
+        total = np.sum(wave[k] * self._moments)
+        return float(2 * self.hbar * total.real / (2 * np.pi * self.circles[0].radius ** 2))
+
+    def moment(self, wave: tuple[int, ...]) -> complex:
+        """E e^{ik·θ} in the steady state."""
+        (index,) = np.flatnonzero(np.all(self.waves == np.asarray(wave), axis=1))
+        return complex(self._moments[index])
 
     def density(self, theta: np.ndarray) -> np.ndarray:
         """The stationary density per unit angles at θ, shape (..., d) to (...)."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from scipy.special import logsumexp
 
 from ..errors import NoReferenceError, require_positive
-from ..scores import Distance
+from ..scores import Distance, Mixture
 from ..spaces import Circle
 from .law import refuse_normalisation
 
@@ -26,8 +27,8 @@ class RingChain:
     Parameters
     ----------
     space : Circle
-    score : Distance
-        With the random-walk normalisation.
+    score : Distance or Mixture
+        With the random-walk normalisation; of a mixture the current includes its jumps.
     beta : float
         So large that steps to the far side do not matter.
 
@@ -36,8 +37,8 @@ class RingChain:
     NoReferenceError
     """
 
-    def __init__(self, space: Circle, score: Distance, beta: float) -> None:
-        refuse_normalisation(space, score)
+    def __init__(self, space: Circle, score: Distance | Mixture, beta: float) -> None:
+        refuse_normalisation(space, score.local if isinstance(score, Mixture) else score)
         self.beta = require_positive("beta", beta)
         width = 2 * self.beta * space.radius**2  # inverse variance of a step
         if not isinstance(space, Circle) or width < 20:
@@ -47,10 +48,15 @@ class RingChain:
             )
         count = 64 + int(12 * np.sqrt(width))  # two nodes a standard deviation of K
         self.angles = 2 * np.pi * np.arange(count) / count
-        x = space.at(self.angles)
-        squares = np.sum((x[:, None] - x) ** 2, axis=-1)
-        weights = space.log_density(x) + x @ score.slope(2)
-        exponents = -self.beta * squares + score.one_form(x) @ x.T + weights
+        x = self.points = space.at(self.angles)
+        parts = [
+            np.reshape(part.log_weight, (-1, 1))
+            - part.beta * np.sum((part.queries[:, None] - x) ** 2, axis=-1)
+            for part in score.parts(x, self.beta)
+        ]
+        log_weights = score.log_weights(x)
+        own = 0.0 if log_weights is None else log_weights
+        exponents = logsumexp(parts, axis=0) + space.log_density(x) + own
         exponents -= np.max(exponents, axis=1, keepdims=True)
         self.log_markov = exponents - np.log(np.sum(np.exp(exponents), axis=1, keepdims=True))
 

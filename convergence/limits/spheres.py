@@ -86,6 +86,19 @@ class SphericalLaw(PolynomialLaw):
             total += scaled - log_mean_exponential(sphere.d, sphere.kappa)
         return total
 
+    def mean_wave(self, waves: np.ndarray, x: np.ndarray, beta: float) -> np.ndarray:
+        """E e^{ik·θ} on circles, Π_a A_{k_a}(|z_a|) e^{i k_a arg z_a}, shape (..., waves)."""
+        x = np.asarray(x, dtype=float)
+        total = np.ones((*x.shape[:-1], len(waves)), dtype=complex)
+        for i, (sphere, block) in enumerate(zip(self.factors, self.blocks, strict=True)):
+            length, _, step = self._vector(i, x, beta, 1)
+            unit = x[..., block] / sphere.radius + step
+            angle = np.arctan2(unit[..., 1], unit[..., 0])[..., None]
+            for j, k in enumerate(waves[:, i]):
+                total[..., j] *= 1 - harmonic_defect(abs(int(k)), 1, length)
+            total *= np.exp(1j * angle * waves[:, i])
+        return total
+
     def mean_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
