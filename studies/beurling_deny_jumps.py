@@ -5,12 +5,15 @@ circle and a sphere, between mirror images on a torus, a jump law of finite widt
 depends on the state, and a single indefinite head whose score has a second maximum.
 """
 
-from convergence.claims import Sector, generator_claim, sector_claim
+from math import pi
+
+from convergence.claims import Sector, energy_claim, generator_claim, sector_claim, varadhan_claim
 from convergence.running import Study
 from convergence.scores import Distance, IndefiniteHead, Jump, Mixture
 from convergence.spaces import Circle, FlatTorus, Sphere
 
 SOURCE = "Candanedo, arXiv:2604.09560, Beurling-Deny forms"
+VARADHAN = "Varadhan 1967; Candanedo, arXiv:2604.09560"
 HEAD = "Candanedo, arXiv:2604.09560, indefinite heads at the critical gap"
 
 circle = Circle()
@@ -54,6 +57,19 @@ def head(third):
         r"/\beta$: rate $\lambda\sqrt{\kappa_0/\kappa_\pi}$",
         source=HEAD,
     )
+
+
+def kernel(run):
+    from convergence.reporting.jumps import transition_kernel
+
+    return transition_kernel(run, circle, bond(circle, 1.5, ANTIPODE), (20.0, 80.0))
+
+
+def distance(run):
+    from convergence.reporting.jumps import varadhan_figure
+
+    walks = {"varadhan-local": Distance(), "varadhan-jump": bond(circle, 1.0, ANTIPODE)}
+    return varadhan_figure(run, walks, pi)
 
 
 state_rate = ring.polynomial("3/2 + x0/2 - x1/2")
@@ -126,7 +142,38 @@ STUDY = Study(
             hbar=0.7,
             wrong={"jump to the wrong point": bond(sphere, 1.2, HALF_TURN)},
         ),
+        energy_claim(
+            "energy",
+            ring,
+            bond(ring, 1.5, ANTIPODE),
+            ring.fourier(1, 0.3),
+            statement=r"$S^1$, von Mises: $\langle f, \mathcal{C}f\rangle_\pi \to "
+            r"\hbar\int |df|^2 d\pi + \frac{1}{2}\iint j\,(f(x) - f(y))^2 d\nu\,d\nu"
+            r"/\int\rho\,d\nu$, part by part",
+            source=SOURCE,
+            hbar=0.7,
+            wrong={"jump to the wrong point": bond(ring, 1.5, QUARTER_TURN)},
+        ),
+        varadhan_claim(
+            "varadhan-local",
+            Distance(),
+            statement=r"$S^1$, local walk: $-4\hbar t\log p_t(x, -x)$ tends to $d^2 = \pi^2$",
+            source=VARADHAN,
+            wrong={"joined by a jump": bond(circle, 0.2, ANTIPODE)},
+        ),
+        varadhan_claim(
+            "varadhan-jump",
+            bond(circle, 1.0, ANTIPODE),
+            statement=r"$S^1$, bond to $-x$: $-4\hbar t\log p_t(x, -x)$ tends to 0",
+            source=VARADHAN,
+            wrong={
+                "rate halved": bond(circle, 0.5, ANTIPODE),
+                "jumps omitted": Distance(),
+                "jump to the wrong point": bond(circle, 1.0, QUARTER_TURN),
+            },
+        ),
     ),
+    figures={"transition_kernel": kernel, "varadhan": distance},
 )
 
 if __name__ == "__main__":

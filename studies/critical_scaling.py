@@ -46,6 +46,12 @@ def claim(gamma, order, step, text):
     )
 
 
+def phases(run):
+    from convergence.reporting.jumps import critical_picture
+
+    return critical_picture(run, {f"exponent-{case[0]:g}": case[0] for case in EXPONENTS})
+
+
 STUDY = Study(
     title="Critical scaling of jumps",
     claims=(
@@ -65,6 +71,7 @@ STUDY = Study(
             source=SOURCE,
         ),
     ),
+    figures={"critical_scaling": phases},
 )
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from .metric import MetricProblem, metric_claim
 from .schedules import PRESETS
 from .sectors import Sector, sector_claim
 from .steady import steady_claim
+from .varadhan import varadhan_claim
 
 __all__ = [
     "PRESETS",
@@ -35,4 +36,5 @@ __all__ = [
     "metric_claim",
     "sector_claim",
     "steady_claim",
+    "varadhan_claim",
 ]

@@ -8,6 +8,7 @@ from . import circular, gaussians, per_point_metric, quadrature, spheres  # noqa
 from .causal import CausalLaw, causal_limit, causal_scale
 from .energy import energy_expectation, energy_limit
 from .galerkin import FourierGalerkin
+from .heat_kernel import CircularWalk
 from .law import (
     StepLaw,
     effective_degree,
@@ -31,6 +32,7 @@ from .witten import drift, generator, jump_part
 
 __all__ = [
     "CausalLaw",
+    "CircularWalk",
     "FourierGalerkin",
     "MixtureLaw",
     "Profile",

@@ -21,6 +21,7 @@ from .reading import HeadReading, read_head, read_heads
 from .scored import ScoreOperator
 from .sinkhorn import Scaling, sinkhorn
 from .spectrum import Eigenpairs, Stationary, eigenpairs, reversible_law, stationary
+from .walk import walk_density
 
 __all__ = [
     "Bridge",
@@ -59,4 +60,5 @@ __all__ = [
     "streamed_parts",
     "target_measure",
     "time_reversal",
+    "walk_density",
 ]

@@ -62,7 +62,7 @@ def study_figure(run: Run) -> Figure:
         upper = grid[0].subgridspec(1, len(groups))
         for column, (dim, claims) in enumerate(sorted(groups.items())):
             ax = figure.add_subplot(upper[column])
-            _error_panel(ax, run, claims)
+            error_panel(ax, run, claims)
             ax.set_title(f"$d = {dim}$", loc="left")
             if column == 0:
                 ax.set_ylabel("error against the limit, r.m.s.")
@@ -89,7 +89,8 @@ def _style(run: Run, claim: Claim) -> dict:
     }
 
 
-def _error_panel(ax: Axes, run: Run, claims: list[Claim]) -> None:
+def error_panel(ax: Axes, run: Run, claims: list[Claim]) -> None:
+    """Errors against the limit over N, measured and on their predicted curves."""
     for claim in claims:
         batches = run.batches(claim)["joint"]
         sizes = np.array([batch.setting.n for batch in batches])
