@@ -73,7 +73,7 @@ class VaradhanProblem:
         """Wrong constants and wrong walks."""
         right = self.expectation
         return (
-            Fault("d² off by 5 %", lambda beta: 1.05 * right(beta)),
+            Fault("4ħt off by 10 %", lambda beta: 1.1 * right(beta)),
             Fault("4ħβ for 2ħβ", lambda beta: 2 * right(beta)),
             Fault("flat distance |x - y|²", lambda beta: right(beta) - np.pi**2 + 4),
             *(
