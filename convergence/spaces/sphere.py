@@ -21,7 +21,11 @@ def log_mean_exponential(d: int, r: np.ndarray | float, *, scaled: bool = False)
     r = np.asarray(r, dtype=float)
     nu = (d - 1) / 2
     safe = np.where(r > 0, r, 1.0)
-    log_mean = special.gammaln(nu + 1) + nu * np.log(2 / safe) + np.log(special.ive(nu, safe))
+    # beyond 1e8, where ive is lost, I_ν is its first two terms to rounding
+    near = np.minimum(safe, 1e8)
+    far = -0.5 * np.log(2 * np.pi * safe) - (4 * nu**2 - 1) / (8 * safe)
+    log_bessel = np.where(safe > near, far, np.log(special.ive(nu, near)))
+    log_mean = special.gammaln(nu + 1) + nu * np.log(2 / safe) + log_bessel
     return np.where(r > 0, log_mean if scaled else log_mean + safe, 0.0)
 
 

@@ -13,19 +13,8 @@ from .verdict import Outcome, Verdict
 REFERENCE_ACCURACY = 1e-9
 
 
-def exponents(order: float, count: int, logarithms: bool = False) -> list[float]:
-    """p, p + 1, p + 2, ...; with logarithms p twice, 2p three times, 3p four times, ...
-
-    An expansion in h^p and h^p log h has the terms h^{kp} (log h)^j, j ≤ k, and one step of a
-    Richardson table lowers the power of the logarithm by one.
-    """
-    if not logarithms:
-        return [order + k for k in range(count)]
-    return [k * order for k in range(1, count + 1) for _ in range(k + 1)][:count]
-
-
 def richardson(
-    values: np.ndarray, ratio: float, order: float, *, logarithms: bool = False
+    values: np.ndarray, ratio: float, order: float | list[float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Extrapolate a sequence with errors c₁ h^p + c₂ h^{p+1} + ... as h shrinks by `ratio`.
 
@@ -35,10 +24,9 @@ def richardson(
         One row a step size, B ≥ 2.
     ratio : float
         Factor > 1 between neighbouring step sizes.
-    order : float
-        p > 0.
-    logarithms : bool
-        Whether the errors are those of an expansion in h^p and h^p log h.
+    order : float or list of float
+        p > 0, or the exponents of all terms; one that is listed j + 1 times takes h^p (log h)^j out
+        with h^p, since each step of the table lowers the power of the logarithm by one.
 
     Returns
     -------
@@ -46,12 +34,20 @@ def richardson(
     change : ndarray, shape (...)
         What the last column of the table changed: the estimate of the error left.
     """
-    column = values
-    previous = values[-1]
-    for exponent in exponents(order, len(values) - 1, logarithms):
+    column, previous = values, values[-1]
+    exponents = order if isinstance(order, list) else [order + k for k in range(len(values) - 1)]
+    for exponent in exponents[: len(values) - 1]:
         previous = column[-1]
         column = column[1:] + (column[1:] - column[:-1]) / (ratio**exponent - 1)
     return column[-1], np.abs(column[-1] - previous)
+
+
+def _exponents(claim: Claim, count: int) -> list[float]:
+    """Of a claim's bias: h^{kp} comes with powers of log h up to the k-th where h^p log h is."""
+    assert claim.bias_order is not None
+    if not claim.bias_logarithm:
+        return [claim.bias_order + claim.bias_step * k for k in range(count)]
+    return [k * claim.bias_order for k in range(1, count + 1) for _ in range(k + 1)][:count]
 
 
 def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
@@ -92,19 +88,18 @@ def _value_and_order(
     label: str,
 ) -> list[Verdict]:
     assert claim.bias_order is not None
-    order, step = claim.bias_order, claim.bias_step
     ratio = float(betas[1] / betas[0])
+    exponents = _exponents(claim, len(betas) - 1)
     # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
-    logs = claim.bias_logarithm
-    powers = ratio ** (step * np.array(exponents(order / step, len(values) - 1, logs)))
+    powers = ratio ** np.array(exponents)
     rounding = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
-    extrapolated, change = _extrapolated(values, ratio**step, order / step, logs)
+    extrapolated, change = _extrapolated(values, ratio, exponents)
     miss, tolerance = float(np.max(np.abs(extrapolated - limit))), float(np.max(change)) + rounding
     if tolerance > 1e-3 * scale:
         reason = "β is too small for the extrapolation"
         return [
             Verdict("bias", quantity, label, Outcome.INCONCLUSIVE, np.nan, predicted, reason=reason)
-            for quantity, predicted in (("value", 0.0), ("order", order))
+            for quantity, predicted in (("value", 0.0), ("order", claim.bias_order))
         ]
     meets = miss <= tolerance
     value = Verdict(
@@ -118,14 +113,11 @@ def _value_and_order(
         reason=f"the extrapolated expectation {'meets the limit' if meets else 'lies elsewhere'} "
         f"(off by {miss:.1e}, at most {tolerance:.1e})",
     )
-    if logs:  # one step turns β^-p log β into β^-p
-        values = values[1:] + (values[1:] - values[:-1]) / (ratio**order - 1)
-    norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))
-    return [value, _order(norms, ratio, order, rounding, label, step, logs)]
+    return [value, _order(claim, values, limit, ratio, rounding, label)]
 
 
 def _extrapolated(
-    values: np.ndarray, ratio: float, order: float, logs: bool
+    values: np.ndarray, ratio: float, exponents: list[float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The Richardson value, and its error, of the table from the first, second, ... β on.
 
@@ -134,8 +126,7 @@ def _extrapolated(
     taken.
     """
     tables = [
-        richardson(values[start:], ratio, order, logarithms=logs)
-        for start in range(max(1, len(values) - 2))
+        richardson(values[start:], ratio, exponents) for start in range(max(1, len(values) - 2))
     ]
     found = [
         (value, change + np.abs(value - shorter))
@@ -145,21 +136,28 @@ def _extrapolated(
 
 
 def _order(
-    norms: np.ndarray,
+    claim: Claim,
+    values: np.ndarray,
+    limit: np.ndarray,
     ratio: float,
-    stated: float,
     rounding: float,
     label: str,
-    step: float = 1.0,
-    logs: bool = False,
 ) -> Verdict:
-    """The order of a sequence of errors, extrapolated, against the stated one."""
+    """The order of a sequence of errors, extrapolated, against the stated one.
+
+    Of β^-p log β one step of the table leaves β^-p; the next terms are then β^-2p (log β)².
+    """
+    stated, correction, count = claim.bias_order, [claim.bias_step, 2 * claim.bias_step], 3
+    assert stated is not None
+    if claim.bias_logarithm:
+        values = values[1:] + (values[1:] - values[:-1]) / (ratio**stated - 1)
+        correction, count = 3 * [stated], 4
+    norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))
     if norms[-1] <= rounding:
         reason = "the bias is below the rounding of the references: no order can be measured"
         return Verdict("bias", "order", label, Outcome.INCONCLUSIVE, np.nan, stated, reason=reason)
     orders = np.log(norms[:-1] / norms[1:]) / np.log(ratio)
-    last = orders[-4:] if logs else orders[-3:]
-    best, change = richardson(last, ratio**step, 1.0, logarithms=logs)
+    best, change = richardson(orders[-count:], ratio, correction)
     # two errors, each known to `rounding`, enter a logarithm
     error = float(change) + 2 * rounding / norms[-1] / np.log(ratio)
     if error > 0.1:

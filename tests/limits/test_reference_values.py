@@ -7,12 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import special
 
 from convergence import limits
 from convergence.errors import InvalidInputError, NoReferenceError
 from convergence.scores import (
     CoifmanLafon,
     Distance,
+    IndefiniteHead,
+    Jump,
+    Mixture,
     PerPointMetric,
     Sinkhorn,
     harmonic_link,
@@ -122,6 +126,33 @@ def tilted_ring(p):
     return ring.density(p["theta"]) if "theta" in p else ring.current
 
 
+ANTIPODE, QUARTER_TURN = ((-1.0, 0.0), (0.0, -1.0)), ((0.0, -1.0), (1.0, 0.0))
+
+
+def eigenvalue(p, score):
+    """On e^{ikθ} of the uniform circle, from two real functions at one point."""
+    space, theta = Circle(), 0.3
+    real, imaginary = (
+        limits.expectation(space, score, space.fourier(p["k"], phase), space.at(theta), p["beta"])
+        for phase in (0.0, -np.pi / 2)
+    )
+    return (real + 1j * imaginary) / np.exp(1j * p["k"] * theta)
+
+
+def directed_jump(p):
+    """Of relative mass λ/4β exactly: next to the local kernel with its link, not without."""
+    link, plain = np.hypot(2 * p["beta"], p["c"]), 2 * p["beta"]
+    ratio = special.ive(0, link) / special.ive(0, plain) * np.exp(link - plain)
+    jump = Jump(p["lam"] * ratio, QUARTER_TURN, beta=1.5)
+    return eigenvalue(p, Mixture(Circle(), Distance(link=harmonic_link([p["c"]])), (jump,)))
+
+
+ANTIPODAL = "circle, antipodal bond of relative mass lam/(4 beta)"
+DIRECTED = (
+    "circle, link c and directed von Mises jump (kappa 3 about x + pi/2) of relative mass "
+    "lam/(4 beta)"
+)
+HEAD = "single head b2 = 1, gap log(4 beta/lam)/beta"
 METRIC = "circle, per-point metric 3/2 + 3/5 sin, {}, density exp(9/10 cos), limit"
 TILTED = "tilted ring, density exp(kappa cos)/Z, link c sin(y - x), limit"
 PLANE = "Gaussian plane, link x^T M y, M = [[0,w],[-w,0]]"
@@ -134,6 +165,11 @@ FAMILIES = {
         p["a0"], p["k"], p["beta"]
     ),
     TILTED: lambda row, p: tilted_ring(p),
+    ANTIPODAL: lambda row, p: eigenvalue(
+        p, Mixture(Circle(), Distance(), (Jump(p["lam"], ANTIPODE),))
+    ),
+    DIRECTED: lambda row, p: directed_jump(p),
+    HEAD: lambda row, p: eigenvalue(p, IndefiniteHead(1.0, p["c"], p["lam"])),
     "uniform sphere": lambda row, p: uniform_sphere(p),
     "circle von Mises": lambda row, p: circle_von_mises(p),
     "circle von Mises, Doob h = exp(a sin y)": lambda row, p: circle_von_mises(p),
@@ -198,6 +234,9 @@ def test_every_row_that_concerns_us_is_used():
         PLANE: 6,
         "circle magnetic, phase exp(i a0 sin(y - x))": 12,
         TILTED: 4,
+        ANTIPODAL: 9,
+        DIRECTED: 9,
+        HEAD: 8,
         METRIC.format("one-sided"): 2,
         METRIC.format("symmetrised"): 2,
         "torus of revolution R=2 r=1, coordinate density exp(cos(u)/2 + 3 sin(v)/10), limit": 2,

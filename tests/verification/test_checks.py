@@ -80,6 +80,21 @@ def test_bias_at_small_beta_is_inconclusive(synthetic):
     assert overall(bias_check(claim, small)) == Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(("logarithm", "outcome"), [(True, Outcome.PASS), (False, Outcome.FAIL)])
+def test_bias_with_a_logarithm(synthetic, logarithm, outcome):
+    """Passes where the claim says so, and fails where it says 1/β."""
+    limit, bias = synthetic.LIMIT, synthetic.BIAS
+
+    def expectation(beta):
+        log = np.log(beta)
+        return limit + (bias * log + bias**2) / beta + bias * log**2 / beta**2
+
+    claim = synthetic.claim(expectation=expectation, bias_logarithm=logarithm)
+    assert overall(bias_check(claim, claim.schedules["standard"])) == outcome
+    moved = replace(claim, limit=limit + 1e-4)
+    assert overall(bias_check(moved, claim.schedules["standard"])) == Outcome.FAIL
+
+
 def test_richardson_is_exact_for_a_polynomial():
     h = 0.5 ** np.arange(4)
     value, _ = richardson(3 + 2 * h - h**2 + 5 * h**3, 2.0, 1.0)
@@ -281,9 +296,11 @@ def test_an_invisible_fault_is_never_rejected(synthetic):
 
 
 @pytest.mark.parametrize(("stated", "expected"), [(1.0, "PASS"), (1.05, "FAIL"), (0.95, "FAIL")])
-def test_an_order_is_told_from_its_neighbours(stated, expected):
+def test_an_order_is_told_from_its_neighbours(synthetic, stated, expected):
     h = 0.5 ** np.arange(8)
-    assert _order(h + 0.3 * h**2, 2.0, stated, 1e-9, "f").outcome == expected
+    values = (h + 0.3 * h**2)[:, None]
+    claim = synthetic.claim(bias_order=stated)
+    assert _order(claim, values, np.zeros(1), 2.0, 1e-9, "f").outcome == expected
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,140 @@
+"""Claims on jumps: their sampling constants hold, targets keep apart, wrong mixtures differ."""
+
+import numpy as np
+import pytest
+
+from convergence.claims import Sector, generator_claim, sector_claim
+from convergence.claims.generator import GeneratorProblem
+from convergence.claims.sectors import SectorProblem
+from convergence.claims.wrong_scores import wrong_scores
+from convergence.limits import MixtureLaw
+from convergence.scores import Distance, IndefiniteHead, Jump, Mixture, harmonic_link
+from convergence.spaces import Circle, Sphere
+from convergence.testing import assert_standard_normal
+
+ring = Circle(kappa=0.6, mean_angle=0.5)
+QUARTER, ANTIPODE = ((0.0, -1.0), (1.0, 0.0)), ((-1.0, 0.0), (0.0, -1.0))
+DIRECTED = Mixture(
+    ring,
+    Distance((0.3, -0.2), link=harmonic_link([0.8])),
+    (Jump(ring.polynomial("2 + x0"), QUARTER, beta=1.5),),
+)
+SECTORS = (
+    Sector("rate", 1),
+    Sector("drift", 0, direction=QUARTER),
+    Sector("diffusion", 0, direction=QUARTER, square=True),
+    Sector("jumps", 1, f=ring.fourier(1, 0.3)),
+    Sector("local", 0, f=ring.fourier(2, 0.3)),
+)
+
+
+def errors(problem, n, beta, replicates):
+    """Standardised, shape (replicates, targets, columns)."""
+    shift, sd = problem.sampling_error(n, beta)
+    samples = [problem.space.sample(n, np.random.default_rng([7, r])) for r in range(replicates)]
+    values = np.stack([problem.estimate([s[:900], s[900:]], beta) for s in samples])
+    return (values - problem.expectation(beta) - shift) / sd
+
+
+def test_sampling_constants_of_sectors():
+    """N(0, 1) at a false-alarm rate of 1e-4 a column."""
+    problem = SectorProblem(ring, DIRECTED, SECTORS, (ring.fourier(1, 0.3),), 0.7)
+    found = errors(problem, 6000, 20.0, 120)
+    for column in range(len(SECTORS)):
+        assert_standard_normal(found[:, :, column])
+    with pytest.raises(AssertionError):  # a rate 10 % too large
+        assert_standard_normal(
+            found[:, :, 0] * 1.0
+            - 0.1 * (problem.expectation(20.0) / problem.sampling_error(6000, 20.0)[1])[:, 0]
+        )
+
+
+@pytest.mark.parametrize(
+    ("space", "score", "f"),
+    [
+        (ring, DIRECTED, ring.fourier(2, 0.3)),
+        (Circle(), IndefiniteHead(1.0, 0.2, 1.5), Circle().fourier(1, 0.3)),
+    ],
+    ids=["mixture", "head"],
+)
+def test_sampling_constants_of_the_generator(space, score, f):
+    problem = GeneratorProblem(space, score, (f,), 0.7)
+    assert_standard_normal(errors(problem, 6000, 20.0, 120)[:, :, 0])
+
+
+def test_sectors_have_their_limits_and_add_up():
+    f = ring.fourier(2, 0.3)
+    problem = SectorProblem(ring, DIRECTED, (Sector("l", 0, f=f), Sector("j", 1, f=f)), (f,), 0.7)
+    whole = GeneratorProblem(ring, DIRECTED, (f,), 0.7)
+    np.testing.assert_array_equal(problem.targets, whole.targets)
+    for part, all_of_it in (
+        (problem.limit, whole.limit),
+        (problem.expectation(30.0), whole.expectation(30.0)),
+    ):
+        np.testing.assert_allclose(part.sum(axis=1, keepdims=True), all_of_it, rtol=1e-11)
+    named = SectorProblem(ring, DIRECTED, SECTORS[:3], (f,), 0.7)
+    x = named.targets
+    slope = ring.log_density_gradient(x) + np.array([0.3, -0.2])
+    along = np.sum((x @ np.transpose(QUARTER)) * slope, axis=1) + 0.8
+    np.testing.assert_allclose(named.limit[:, 1], -2 * 0.7 * along, rtol=1e-10)  # 2(Φ' - ħc)
+    np.testing.assert_allclose(named.limit[:, 2], 0.7)
+
+
+def test_targets_and_their_images_keep_apart():
+    bond = Mixture(Circle(), Distance(), (Jump(1.0, ANTIPODE),))
+    problem = GeneratorProblem(Circle(), bond, (Circle().fourier(1, 0.3),))
+    places = np.concatenate([problem.targets, -problem.targets])
+    least = min(
+        np.linalg.norm(a - b)
+        for i, a in enumerate(places) for j, b in enumerate(places) if (i - j) % 3
+    )  # fmt: skip
+    assert problem.separation == pytest.approx(least)
+    assert least > 0.5
+    plain = GeneratorProblem(Circle(), Distance(), (Circle().fourier(1, 0.3),))
+    opposite = -plain.targets[:, None] - plain.targets
+    assert np.min(np.linalg.norm(opposite, axis=-1)) < 0.1  # as they would be
+
+
+def test_faults_of_jumps():
+    names = set(wrong_scores(DIRECTED))
+    assert {"jumps omitted", "rate halved", "symmetric law for a directed one"} <= names
+    assert {"link reversed", "Doob weight omitted"} <= names
+    symmetric = Mixture(ring, Distance(), (Jump(1.0, ANTIPODE),))
+    assert "symmetric law for a directed one" not in wrong_scores(symmetric)
+    claim = generator_claim("c", ring, DIRECTED, (ring.fourier(2, 0.3),), statement="", source="")
+    right = claim.expectation(30.0)
+    for fault in claim.faults:
+        assert np.max(np.abs(fault.expectation(30.0) - right)) > 0.02 * np.max(np.abs(right)), fault
+    # rows that keep their local mass: P1 is over one, and 𝒞1 minus the rate
+    ones = GeneratorProblem(ring, DIRECTED, (ring.polynomial("1 + 0*x0"),))
+    ones.__dict__["targets"] = x = ring.at(np.array([0.3, 1.0]))
+    share = MixtureLaw(ring, DIRECTED).shares(x, 30.0)[1]
+    np.testing.assert_allclose(ones._leaking(30.0)[:, 0], -120 * share / (1 - share), rtol=1e-10)
+
+
+def test_faults_of_a_head():
+    claim = generator_claim(
+        "h", Circle(), IndefiniteHead(1.0, 0.2, 1.5), (Circle().fourier(1, 0.3),),
+        statement="", source="",
+    )  # fmt: skip
+    names = {fault.name for fault in claim.faults}
+    assert {"width ratio omitted", "gap without its logarithm", "rate halved"} <= names
+    ratio = next(f for f in claim.faults if f.name == "width ratio omitted")
+    near, far = IndefiniteHead(1.0, 0.2, 1.5).curvatures
+    change = ratio.expectation(50.0) - claim.expectation(50.0)
+    x = GeneratorProblem(Circle(), IndefiniteHead(1.0, 0.2, 1.5), (Circle().fourier(1, 0.3),))
+    jumps = 2 * 1.5 * Circle().fourier(1, 0.3)(x.targets)
+    np.testing.assert_allclose(change[:, 0], jumps * (1 - np.sqrt(near / far)), rtol=1e-12)
+
+
+def test_critical_claims_keep_their_scale():
+    sphere = Sphere(2)
+    half_turn = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0))
+    f = sphere.polynomial("x0*x1 + x0")
+    for gamma in (0.5, 1.0, 2.0):
+        score = Mixture(sphere, Distance(), (Jump(1.5, half_turn, exponent=gamma),))
+        claim = sector_claim(
+            "s", sphere, score, (Sector("j", 1, f=f),), (f,), statement="", source="",
+            bias_order=min(gamma, 1.0), bias_step=min(gamma, 1.0),
+        )  # fmt: skip
+        np.testing.assert_allclose(claim.expectation(1e8), claim.limit, rtol=2e-4)
