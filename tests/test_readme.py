@@ -80,3 +80,10 @@ def test_the_head_of_the_extension_guide_is_read(capsys):
     assert len(names["table"]) == 4
     assert "indefinite" in capsys.readouterr().out
     assert names["symmetric"].reversible
+
+
+def test_the_jumps_of_the_extension_guide_make_a_claim():
+    (block,) = [block for block in guide() if "quarter_turn" in block]
+    names = {}
+    exec(block, names)
+    assert {"rate halved", "jumps omitted"} <= {fault.name for fault in names["jumping"].faults}
