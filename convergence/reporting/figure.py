@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def study_figure(run: Run) -> Figure:
                 ax.set_ylabel("error against the limit, r.m.s.")
     _bias_panel(figure.add_subplot(lower[0]), run)
     _law_panel(figure.add_subplot(lower[1]), run)
-    handles = [Line2D([], [], label=c.id, ls="none", **_style(run, c)) for c in run.study.claims]
+    handles = claim_handles(run, run.study.claims)
     figure.legend(
         handles=handles,
         loc="outside lower center",
@@ -77,6 +78,11 @@ def study_figure(run: Run) -> Figure:
         title_fontsize=8,
     )
     return figure
+
+
+def claim_handles(run: Run, claims: Sequence[Claim]) -> list[Line2D]:
+    """Entries of a legend, with the marker that a claim has in every panel."""
+    return [Line2D([], [], label=c.id, ls="none", **_style(run, c)) for c in claims]
 
 
 def _style(run: Run, claim: Claim) -> dict:

@@ -14,7 +14,7 @@ from ..running import Run
 from ..scores import Distance, Mixture
 from ..spaces import Circle
 from ..verification import Batch
-from .figure import COLOURS, MARKERS, error_panel
+from .figure import COLOURS, MARKERS, claim_handles, error_panel
 
 _BINS = 90
 
@@ -56,7 +56,9 @@ def transition_kernel(
     top.set_xticks([0, np.pi / 2, np.pi], ["0", r"$\frac{\pi}{2}$", r"$\pi$"])
     top.legend()
     claims = [c for c in run.study.claims if c.space.dim == 1 and run.batches(c)["joint"]]
-    error_panel(bottom, run, [claim for claim in claims if claim.sampling_error is not None])
+    shown = [claim for claim in claims if claim.sampling_error is not None]
+    error_panel(bottom, run, shown)
+    bottom.legend(handles=claim_handles(run, shown), loc="lower left", fontsize=6)
     bottom.set_ylabel("error of the generator, r.m.s.")
     return figure
 
