@@ -148,7 +148,7 @@ STUDY = Study(
             bond(ring, 1.5, ANTIPODE),
             ring.fourier(1, 0.3),
             statement=r"$S^1$, von Mises: $\langle f, \mathcal{C}f\rangle_\pi \to "
-            r"\hbar\int |df|^2 d\pi + \frac{1}{2}\iint j\,(f(x) - f(y))^2 d\nu\,d\nu"
+            r"\hbar\int \vert df\vert^2 d\pi + \frac{1}{2}\iint j\,(f(x) - f(y))^2 d\nu\,d\nu"
             r"/\int\rho\,d\nu$, part by part",
             source=SOURCE,
             hbar=0.7,
@@ -157,14 +157,16 @@ STUDY = Study(
         varadhan_claim(
             "varadhan-local",
             Distance(),
-            statement=r"$S^1$, local walk: $-4\hbar t\log p_t(x, -x)$ tends to $d^2 = \pi^2$",
+            statement=r"$S^1$, local walk: $-4\hbar t\log p_t(x, -x)$ at $\hbar t = 0.2$, $0.4$; "
+            r"$d^2 = \pi^2$ as $t \to 0$",
             source=VARADHAN,
             wrong={"joined by a jump": bond(circle, 0.2, ANTIPODE)},
         ),
         varadhan_claim(
             "varadhan-jump",
             bond(circle, 1.0, ANTIPODE),
-            statement=r"$S^1$, bond to $-x$: $-4\hbar t\log p_t(x, -x)$ tends to 0",
+            statement=r"$S^1$, bond to $-x$: $-4\hbar t\log p_t(x, -x)$ at $\hbar t = 0.2$, $0.4$; "
+            r"0 as $t \to 0$",
             source=VARADHAN,
             wrong={
                 "rate halved": bond(circle, 0.5, ANTIPODE),

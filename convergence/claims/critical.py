@@ -124,10 +124,9 @@ def critical_exponent_claim(
             for name, value in (
                 ("γ* = 0.9", 0.9),
                 ("γ* = 1.1", 1.1),
-                ("γ* = d/2, the jump's width", 0.5 * space.dim),
+                ("γ* = 1/2, the scale of a boundary", 0.5),
                 ("γ* = 1 + d/2, mass and width", 1 + 0.5 * space.dim),
             )
-            if value != 1
         ),
         checks=("bias", "sampling", "faults"),
         configuration=repr((problem, problem.targets.tolist(), EXPONENTS, FACTOR)),
