@@ -4,9 +4,16 @@ Nothing here imports the estimators (`kernels`, `operators`), nor they this: a r
 share code with what it judges.
 """
 
-from . import gaussians, per_point_metric, quadrature, spheres  # noqa: F401  (register what they know)
+from . import (  # noqa: F401  (register what they know)
+    gaussians,
+    general_links,
+    per_point_metric,
+    quadrature,
+    spheres,
+)
 from .causal import CausalLaw, causal_limit, causal_scale
 from .galerkin import FourierGalerkin
+from .killing import killing_eigenvalue
 from .law import (
     StepLaw,
     effective_degree,
@@ -23,7 +30,7 @@ from .potentials import bridge_potentials, log_mass, sinkhorn_potential
 from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
 from .ring_chain import RingChain
-from .rotation import gaussian_stationary
+from .rotation import gaussian_circulation, gaussian_stationary
 from .tilted_ring import TiltedRing
 from .witten import drift, generator
 
@@ -42,8 +49,10 @@ __all__ = [
     "effective_degree",
     "expectation",
     "expectation_of",
+    "gaussian_circulation",
     "gaussian_stationary",
     "generator",
+    "killing_eigenvalue",
     "log_mass",
     "log_weight",
     "magnetic_expectation",

@@ -9,6 +9,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from ..backend import array_module
 from ..errors import InvalidInputError, SpectrumError
+from .entries import log_matrix
 from .markov import MarkovOperator
 
 # the lowest eigenvalue of 𝒞 is zero, on constants
@@ -58,10 +59,12 @@ class Stationary:
     method: str
 
 
-def stationary(operator: MarkovOperator, seed: int = 0) -> Stationary:
+def stationary(operator: MarkovOperator, seed: int = 0, *, largest_dense: int = 0) -> Stationary:
     """The stationary law: in closed form where P is reversible, otherwise by Arnoldi's method.
 
-    Reversible: π_i ∝ exp(c_i) Σ_j K_ij.
+    Reversible: π_i ∝ exp(c_i) Σ_j K_ij. Where the dense matrix of another P takes at most
+    `largest_dense` bytes, its linear equations are solved instead: for some thousand points faster
+    than Arnoldi's method wherever the walk mixes slowly.
 
     Raises
     ------
@@ -73,16 +76,26 @@ def stationary(operator: MarkovOperator, seed: int = 0) -> Stationary:
     if operator.reversible:
         operator.refuse_disconnected("the stationary law")
         law, method = reversible_law(operator), "closed form"
+    elif 8 * operator.shape[0] * operator.shape[1] <= largest_dense:
+        law, method = _solved_law(operator, largest_dense), "numpy.linalg.solve"
     else:
         start = np.random.default_rng(seed).random(operator.shape[0])
         _, vectors = _arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
         law, method = np.real(vectors[:, 0] / np.sum(vectors[:, 0])), "scipy.sparse.linalg.eigs"
-        if np.min(law) < -1e-12 * np.max(law):
-            raise SpectrumError("the solver found no positive stationary law")
-        law = np.maximum(law, 0)
-        law = law / np.sum(law)
+    if not np.min(law) >= -1e-12 * np.max(law):  # NaN too
+        raise SpectrumError("the solver found no positive stationary law")
+    law = np.maximum(law, 0)
+    law = law / np.sum(law)
     residual = float(np.sum(np.abs(operator.T @ law - law)))
     return Stationary(law, residual, method)
+
+
+def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
+    """πP = π, its first equation replaced by Σπ = 1."""
+    system = np.exp(log_matrix(operator, largest)).T
+    system[np.diag_indices_from(system)] -= 1.0
+    system[0] = 1.0
+    return np.linalg.solve(system, np.eye(1, len(system))[0])
 
 
 def reversible_law(operator: MarkovOperator) -> np.ndarray:

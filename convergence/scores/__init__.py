@@ -3,6 +3,7 @@
 from .causal import Causal
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance
+from .general_links import GeneralLink
 from .heads import MEMBERS, CausalScore, Head
 from .links import harmonic_link, killing_link
 from .normalisations import (
@@ -15,7 +16,7 @@ from .normalisations import (
 )
 from .per_point_metric import PerPointMetric
 
-Score = Distance | PerPointMetric | Causal
+Score = Distance | PerPointMetric | Causal | GeneralLink
 
 __all__ = [
     "CONVENTIONS",
@@ -25,6 +26,7 @@ __all__ = [
     "CausalScore",
     "CoifmanLafon",
     "Distance",
+    "GeneralLink",
     "Head",
     "KeyPotential",
     "Normalisation",

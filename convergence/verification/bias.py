@@ -56,10 +56,11 @@ def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
     for j, label in enumerate(claim.functions):
         values, limit = expectations[:, :, j], claim.limit[:, j]
         scale = max(1.0, float(np.max(np.abs(limit))))
-        if claim.bias_order is None:
+        order, step = claim.order(j), claim.bias_step
+        if order is None:
             verdicts.append(_no_bias(values[-1], limit, scale, label))
         else:
-            verdicts += _value_and_order(claim, values, limit, scale, betas, label)
+            verdicts += _value_and_order(values, limit, scale, betas, label, order, step)
     return verdicts
 
 
@@ -72,15 +73,14 @@ def _no_bias(value: np.ndarray, limit: np.ndarray, scale: float, label: str) -> 
 
 
 def _value_and_order(
-    claim: Claim,
     values: np.ndarray,
     limit: np.ndarray,
     scale: float,
     betas: np.ndarray,
     label: str,
+    order: float,
+    step: float,
 ) -> list[Verdict]:
-    assert claim.bias_order is not None
-    order, step = claim.bias_order, claim.bias_step
     ratio = float(betas[1] / betas[0])
     # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
     powers = ratio ** (order + step * np.arange(len(betas) - 1))

@@ -110,8 +110,9 @@ class Claim:
         errors are used, and the scale of the errors is not tested.
     effective_degree : callable, optional
         (N, β) → (targets,), the number of samples a kernel row sees.
-    bias_order : float, optional
-        expectation - limit = O(β^-order). None: smaller than every power.
+    bias_order : float or tuple of float, optional
+        expectation - limit = O(β^-order), one for all functions or each its own. None: smaller
+        than every power.
     bias_step : float
         Between the exponents of its expansion: c₁ β^-order + c₂ β^-(order + step) + ...
     slope : float, optional
@@ -141,7 +142,7 @@ class Claim:
     schedules: Mapping[str, Schedule]
     sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
     effective_degree: Callable[[int, float], np.ndarray] | None = None
-    bias_order: float | None = 1.0
+    bias_order: float | tuple[float, ...] | None = 1.0
     bias_step: float = 1.0
     slope: float | None = None
     slope_is_bound: bool = False
@@ -159,6 +160,10 @@ class Claim:
                 f"the limit of claim {self.id!r} must have shape (targets, {len(self.functions)} "
                 f"functions), not {np.shape(self.limit)}"
             )
+
+    def order(self, j: int) -> float | None:
+        """The order of the bias of one function."""
+        return self.bias_order[j] if isinstance(self.bias_order, tuple) else self.bias_order
 
     def standardised(
         self, batch: Batch, expectation: np.ndarray | None = None
