@@ -13,8 +13,9 @@ from ..operators import generator, sample_log_weights, streamed_generator
 from ..scores import Distance, PerPointMetric, Score, Sinkhorn
 from ..spaces import Chart, SmoothFunction, Space
 from ..verification import Claim, Fault
+from .pointwise import pointwise_claim
 from .remembered import remembered
-from .schedules import COSTLY, ITERATED, STREAMED, WHOLE, Plan, least_distance, schedules
+from .schedules import COSTLY, ITERATED, STREAMED, WHOLE, Plan, least_distance
 from .wrong_scores import wrong_drifts, wrong_scores
 
 _MARGINALS = 1e-8  # far below every sampling error
@@ -229,25 +230,8 @@ def generator_claim(
     """
     target_count = target_count or (3 if space.dim == 1 else 5)
     problem = GeneratorProblem(space, score, functions, hbar, target_count)
-    reuses = problem.reuses_sample
-    return Claim(
-        id=id,
-        statement=statement,
-        source=source,
-        space=space,
-        functions=tuple(f.label for f in functions),
-        estimate=problem.estimate,
-        streamed=True,
-        expectation=problem.expectation,
-        limit=problem.limit,
-        schedules=schedules(problem, plan=problem.plan),
-        sampling_error=None if reuses else problem.sampling_error,
-        effective_degree=problem.effective_degree,
-        bias_order=1.0,
-        slope=-2 / (space.dim + 6),
-        faults=problem.faults(wrong or {}),
-        checks=("bias", "sampling", "faults")
-        if reuses
-        else ("bias", "sampling", "joint", "faults"),
-        configuration=repr((problem, problem.targets.tolist())),
-    )
+    return pointwise_claim(
+        id, problem, tuple(f.label for f in functions), statement=statement, source=source,
+        faults=problem.faults(wrong or {}), rate=2 / (space.dim + 6), plan=problem.plan,
+        replicate_errors=problem.reuses_sample,
+    )  # fmt: skip

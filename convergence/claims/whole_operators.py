@@ -18,7 +18,7 @@ from .remembered import remembered
 from .wrong_scores import wrong_scores
 
 # share of the smallest N, sample sizes, and replicates of the joint and of the sampling check
-SIZES = {"smoke": (0.6, 3, 8, 12), "standard": (1, 5, 24, 48), "paper": (1, 9, 100, 200)}
+SIZES = {"smoke": (0.5, 3, 8, 12), "standard": (1, 5, 24, 48), "paper": (1, 9, 100, 200)}
 GROWTH = 1.5
 
 
