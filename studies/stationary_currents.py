@@ -19,12 +19,29 @@ torus = FlatTorus((Circle(kappa=0.4, mean_angle=0.5), Circle(kappa=0.3)))
 plane = Gaussian(((1.0, 0.3), (0.3, 0.6)))
 tilt = Distance(link=harmonic_link([1.1]))
 
+# mixes the circles, dc ≠ 0: for the figure
+MIXING = Distance(
+    link=(
+        (0.0, 0.3, 0.9, -0.4),
+        (-0.3, 0.0, 0.3, 0.8),
+        (-0.9, -0.3, 0.0, -0.3),
+        (0.4, -0.8, 0.3, 0.0),
+    )
+)
+
 
 def around_the_ring(run):
     from convergence.reporting.ring_current import ring_current
 
     n, samples = (300, 3) if run.preset == "smoke" else (1500, 8)
     return ring_current(ring, tilt, n, hbar=0.7, samples=samples)
+
+
+def on_the_torus(run):
+    from convergence.reporting.torus_current import torus_current
+
+    n, samples = (400, 3) if run.preset == "smoke" else (2000, 8)
+    return torus_current(torus, MIXING, n, hbar=0.7, samples=samples)
 
 
 STUDY = Study(
@@ -64,7 +81,7 @@ STUDY = Study(
             hbar=0.7,
         ),
     ),
-    figures={"around_the_ring": around_the_ring},
+    figures={"around_the_ring": around_the_ring, "on_the_torus": on_the_torus},
 )
 
 if __name__ == "__main__":
