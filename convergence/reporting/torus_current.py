@@ -34,7 +34,10 @@ def measured_current(
     rates = 2 * hbar * beta * np.sum(net[:, :, None] * steps, axis=1)
     edges = np.linspace(-np.pi, np.pi, cells + 1)
     area = (2 * np.pi / cells) ** 2
-    parts = [np.histogram2d(*theta.T, (edges, edges), weights=rate)[0] / area for rate in rates.T]
+    parts = [
+        np.histogram2d(theta[:, 0], theta[:, 1], (edges, edges), weights=rate)[0] / area
+        for rate in rates.T
+    ]
     return np.stack(parts, axis=-1)
 
 

@@ -94,7 +94,8 @@ class GeneralLink:
         function, dim = _compiled(self.link)
         self._need(dim, queries.shape[1])
         x, y = queries.T[:dim, :, None], keys.T[:dim, None, :]
-        return np.broadcast_to(np.asarray(function(*x, *y), dtype=float), shape)
+        with np.errstate(all="ignore"):  # what is not finite is refused by `values`
+            return np.broadcast_to(np.asarray(function(*x, *y), dtype=float), shape)
 
     def _need(self, dim: int, given: int) -> None:
         if given < dim:
