@@ -127,7 +127,7 @@ def current_claim(
     problem = CurrentProblem(space, score, hbar)
     course, orders = Course(14.0), (1.0,) * len(problem.functions)
     if space.dim > 1:
-        course = Course(4.0, smallest=1000, rate=0.25, first_bias=8.0)
+        course = Course(4.0, smallest=600, rate=0.25, first_bias=8.0)
     if not problem.wrong_spaces():
         course = replace(course, first_bias=8.0, bias_steps=5)
         orders = (*(2.0 for _ in range(space.dim)), 1.0)
