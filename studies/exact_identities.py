@@ -73,6 +73,21 @@ STUDY = Study(
             factors=SCORES,
         ),
         identity_claim(
+            "exact-link",
+            tokens,
+            walk_identities.exact_links,
+            ("P of the Doob transform", "cycle affinities", "entropy production"),
+            (
+                "exact link without its weight",
+                "circulating link: no affinity",
+                "circulating link: no entropy production",
+            ),
+            statement=r"link $w(y) - w(x)$: the Doob transform $h = e^w$, no current",
+            source=SOURCE,
+            condition=SUMS,
+            factors=WALKS,
+        ),
+        identity_claim(
             "bridge",
             tokens,
             walk_identities.bridges,

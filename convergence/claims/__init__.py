@@ -8,8 +8,10 @@ from .density import DensityProblem, density_claim
 from .energy import energy_claim
 from .generator import GeneratorProblem, generator_claim
 from .identity import identity_claim
+from .killing import KillingProblem, killing_claim
 from .magnetic import MagneticProblem, magnetic_claim
 from .metric import MetricProblem, metric_claim
+from .rotation import RotationProblem, rotation_claim
 from .schedules import PRESETS
 from .sectors import Sector, sector_claim
 from .steady import steady_claim
@@ -21,8 +23,10 @@ __all__ = [
     "CurrentProblem",
     "DensityProblem",
     "GeneratorProblem",
+    "KillingProblem",
     "MagneticProblem",
     "MetricProblem",
+    "RotationProblem",
     "Sector",
     "bridge_claim",
     "causal_claim",
@@ -32,8 +36,10 @@ __all__ = [
     "energy_claim",
     "generator_claim",
     "identity_claim",
+    "killing_claim",
     "magnetic_claim",
     "metric_claim",
+    "rotation_claim",
     "sector_claim",
     "steady_claim",
     "varadhan_claim",

@@ -7,7 +7,8 @@ import numpy as np
 from ..errors import NotConvergedError
 from ..operators import bridge
 from ..spaces import SmoothFunction, Space
-from ..verification import Claim, Schedule, Setting
+from ..verification import Claim
+from .identity import identity_claim
 
 
 def bridge_claim(
@@ -36,37 +37,37 @@ def bridge_claim(
     beta : float
     """
 
-    def estimate(points: np.ndarray, beta: float) -> np.ndarray:
+    right, wrong = ("a = b", "a = b, general solver"), r"a \neq b"
+
+    def residuals(points: np.ndarray, beta: float) -> dict[str, float]:
         features = space.features(points)
         a, b = (np.exp(f(points)) for f in (log_first, log_second))
         b *= np.sum(a) / np.sum(b)
-        found = [
-            bridge(features, features, beta, a, second, symmetric=symmetric)
-            for second, symmetric in ((a, True), (a, False), (b, False))
-        ]
-        if not all(one.converged for one in found):
+        cases = {right[0]: (a, True), right[1]: (a, False), wrong: (b, False)}
+        found = {
+            name: bridge(features, features, beta, a, second, symmetric=symmetric)
+            for name, (second, symmetric) in cases.items()
+        }
+        if not all(one.converged for one in found.values()):
             raise NotConvergedError("a bridge did not converge: take a smaller beta")
-        couplings = [one.coupling() for one in found]
-        return np.array([[np.linalg.norm(c - c.T) / np.linalg.norm(c) for c in couplings]])
+        couplings = {name: one.coupling() for name, one in found.items()}
+        return {
+            name: float(np.linalg.norm(c - c.T) / np.linalg.norm(c))
+            for name, c in couplings.items()
+        }
 
-    sizes = {"smoke": (100, 2), "standard": (300, 10), "paper": (1000, 20)}
-    return Claim(
-        id=id,
+    return identity_claim(
+        id,
+        space,
+        residuals,
+        right,
+        (wrong,),
         statement=statement,
         source=source,
-        space=space,
-        functions=("a = b", "a = b, general solver", r"a \neq b"),
-        estimate=estimate,
-        expectation=lambda beta: np.zeros((1, 3)),
-        limit=np.zeros((1, 3)),
-        schedules={
-            preset: Schedule(identity=(Setting(n, beta, replicates),))
-            for preset, (n, replicates) in sizes.items()
-        },
         # potentials of size 10 and exponents of size 100 round to a few hundred ε
-        tolerance=1e3 * np.finfo(float).eps,
-        wrong=(r"a \neq b",),
+        condition=1e3,
+        factors=(beta,),
         refutes=refutes,
-        checks=("identity", "faults"),
+        sizes={"smoke": (100, 2), "standard": (300, 10), "paper": (1000, 20)},
         configuration=repr((space, log_first, log_second, beta)),
     )

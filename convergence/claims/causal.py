@@ -13,8 +13,9 @@ from ..operators import streamed_generator
 from ..scores import Causal, Distance
 from ..spaces import SmoothFunction, Space
 from ..verification import Claim, Fault
+from .pointwise import pointwise_claim
 from .remembered import remembered
-from .schedules import least_distance, schedules
+from .schedules import least_distance
 
 CAUSAL, FUTURE = Causal(), Causal(reversed=True)
 # the bias falls like β^-1/2 and the sampling error grows like (β^1/2/N)^1/2: both fall like
@@ -142,22 +143,7 @@ def causal_claim(
         With all four checks; bias of order β^-1/2 and the slope -1/3 along β = c N^{2/3}.
     """
     problem = CausalProblem(space, functions, target_count)
-    return Claim(
-        id=id,
-        statement=statement,
-        source=source,
-        space=space,
-        functions=tuple(f.label for f in functions),
-        estimate=problem.estimate,
-        streamed=True,
-        expectation=problem.expectation,
-        limit=problem.limit,
-        schedules=schedules(problem, RATE, order=ORDER),
-        sampling_error=problem.sampling_error,
-        effective_degree=problem.effective_degree,
-        bias_order=ORDER,
-        bias_step=ORDER,
-        slope=-RATE * ORDER,
-        faults=problem.faults(),
-        configuration=repr((problem, problem.targets.tolist())),
-    )
+    return pointwise_claim(
+        id, problem, tuple(f.label for f in functions), statement=statement, source=source,
+        faults=problem.faults(), rate=RATE, order=ORDER,
+    )  # fmt: skip

@@ -15,8 +15,9 @@ from ..operators import streamed_generator
 from ..scores import Distance
 from ..spaces import Chart
 from ..verification import Claim, Fault
+from .pointwise import pointwise_claim
 from .remembered import remembered
-from .schedules import COSTLY, STREAMED, least_distance, schedules
+from .schedules import COSTLY, STREAMED, least_distance
 
 PLAIN_KERNEL = Distance()
 Function = Callable[[np.ndarray], np.ndarray]
@@ -145,21 +146,7 @@ def chart_claim(
     rate: float,
 ) -> Claim:
     """All four checks along β = c N^rate, a bias of order 1/β."""
-    return Claim(
-        id=id,
-        statement=statement,
-        source=source,
-        space=problem.space,
-        functions=functions,
-        estimate=problem.estimate,
-        streamed=True,
-        expectation=problem.expectation,
-        limit=problem.limit,
-        schedules=schedules(problem, rate, COSTLY if problem.space.dim > 1 else STREAMED),
-        sampling_error=problem.sampling_error,
-        effective_degree=problem.effective_degree,
-        bias_order=1.0,
-        slope=-rate,
-        faults=faults,
-        configuration=repr((problem, problem.targets.tolist())),
-    )
+    return pointwise_claim(
+        id, problem, functions, statement=statement, source=source, faults=faults, rate=rate,
+        plan=COSTLY if problem.space.dim > 1 else STREAMED,
+    )  # fmt: skip

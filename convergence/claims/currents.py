@@ -1,159 +1,136 @@
-"""Claims on the steady state of a tilted ring: its current and its entropy production."""
+"""Claims on the steady state of links on circles and tori: currents and entropy production."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
+from ..errors import InvalidInputError
 from ..limits import RingChain, TiltedRing
-from ..operators import MarkovOperator, stationary
+from ..operators import MarkovOperator, entropy_production, net_flux
 from ..scores import Distance
-from ..spaces import Circle
-from ..verification import Claim, Fault, Schedule, Setting
-from .remembered import remembered
-from .wrong_scores import wrong_scores
+from ..spaces import Circle, FlatTorus
+from ..verification import Claim
+from .whole_operators import Course, OperatorProblem, operator_claim
 
-# density fluctuations act like a rough potential of size N^-1/2, whatever β: with a bias of order
-# 1/β the error falls like N^-1/2 along β = c N^1/2
-RATE, ORDER = 0.5, 1.0
-SMALLEST, FIRST_BETA, GROWTH = 500, 14.0, 1.5
-# sample sizes, and replicates of the joint and of the sampling check
-SIZES = {"smoke": (3, 8, 16), "standard": (5, 24, 48), "paper": (9, 100, 200)}
-BETAS = tuple(32.0 * 2**k for k in range(8))
+Ring = tuple[Circle, Distance]
+_THIRD = 2 * np.pi / 3
+
+
+def rings(space: Circle | FlatTorus, score: Distance) -> list[Ring]:
+    """The circles of a torus, each with its own link and weight.
+
+    A harmonic form is one of its own on every circle: P is then the product of the circles' own,
+    currents are theirs and entropy productions add up.
+
+    Raises
+    ------
+    InvalidInputError
+        When the link mixes the circles.
+    """
+    if isinstance(space, Circle):
+        return [(space, score)]
+    n = space.ambient_dim
+    link, slope = score.one_form(np.eye(n)), score.slope(n)
+    blocks = [slice(2 * a, 2 * a + 2) for a in range(space.dim)]
+    if np.any(link[~np.kron(np.eye(space.dim), np.ones((2, 2))).astype(bool)]):
+        raise InvalidInputError(
+            "currents are known for links that do not mix the circles of a torus: harmonic_link"
+        )
+    return [
+        (circle, replace(score, link=link[b, b].tolist(), doob=tuple(slope[b].tolist())))
+        for circle, b in zip(space.circles, blocks, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
-class CurrentProblem:
-    """Current and entropy production of a sampled P on a circle, an array (1, 2).
+class CurrentProblem(OperatorProblem):
+    """Currents around every circle and the entropy production of a sampled P.
 
     Parameters
     ----------
-    space : Circle
+    space : Circle or FlatTorus
     score : Distance
-        With an antisymmetric link.
+        With an antisymmetric link, on a torus one that does not mix its circles.
     hbar : float
     """
 
-    space: Circle
-    score: Distance
-    hbar: float = 1.0
-
-    def measured(self, points: np.ndarray, beta: float) -> np.ndarray:
-        """4ħβ times the net flux through the cut θ = 0, and times the entropy production.
-
-        The flux is that between the quarters before and after the cut; steps across a quarter
-        are invisible. With a stationary law all of log(A_ij/A_ji) but the link telescopes, so
-        that ½ Σ (A_ij - A_ji) log(A_ij/A_ji) = 2 Σ A_ij x_iᵀM(y_j - x_i), M antisymmetric.
-        """
-        operator = MarkovOperator.of_sample(points, self.score, beta, self_loops=True)
-        law = stationary(operator).law
-        theta = self.space.angle(points)
-        before = ((theta < 0) & (theta >= -np.pi / 2)).astype(float)
-        after = ((theta >= 0) & (theta < np.pi / 2)).astype(float)
-        columns = np.column_stack([before, after, points])
-        steps = operator.differences(columns, np.column_stack([0 * before, 0 * after, points]))
-        flux = law @ (before * steps[:, 1] - after * steps[:, 0])
-        entropy = 2 * law @ np.sum(self.score.one_form(points) * steps[:, 2:], axis=1)
-        return 4 * self.hbar * beta * np.array([[flux, entropy]])
-
-    def estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
-        """Twice the value of the sample less the mean of its halves': free of the 1/N bias."""
-        half = len(points) // 2
-        halves = self.measured(points[:half], beta) + self.measured(points[half:], beta)
-        return 2 * self.measured(points, beta) - halves / 2
-
-    def expectation(self, beta: float) -> np.ndarray:
-        """The same for N = ∞."""
-        return self.expectation_of(self.space, self.score, beta)
-
-    @remembered
-    def expectation_of(self, space: Circle, score: Distance, beta: float) -> np.ndarray:
-        """Of another ring."""
-        chain = RingChain(space, score, beta)
-        return np.array([[chain.current(self.hbar), chain.entropy_production(self.hbar)]])
-
     @property
-    def limit(self) -> np.ndarray:
-        """Stratonovich's formula, β = ∞."""
-        ring = TiltedRing(self.space, self.score, self.hbar)
-        return np.array([[ring.current, ring.entropy_production]])
+    def functions(self) -> tuple[str, ...]:
+        count = self.space.dim
+        currents = ("j",) if count == 1 else (f"j_{a + 1}" for a in range(count))
+        return (*currents, r"\dot{S}")
 
-    def faults(self) -> tuple[Fault, ...]:
-        """Half the scale, wrong links and weights, and the ring without its potential."""
-        right, uniform = self.expectation, Circle(radius=self.space.radius)
-        wrong = {
-            name: (self.space, score)
-            for name, score in wrong_scores(self.score).items()
-            if isinstance(score, Distance)
-        }
-        wrong["potential omitted"] = uniform, replace(self.score, doob=())
-        return (
-            Fault("2ħβ for 4ħβ", lambda beta: right(beta) / 2),
-            *(
-                Fault(name, partial(self.expectation_of, space, score))
-                for name, (space, score) in wrong.items()
-            ),
-        )
+    def observed(self, operator: MarkovOperator, points: np.ndarray) -> list[float]:
+        """4ħβ times the net flux through each cut θ_a = 0, and times the entropy production.
 
+        The flux is that between the thirds before and after the cut: the chord across a third is
+        √3 long, and exp(-3β) invisible.
+        """
+        law, fluxes = self.law(operator), []
+        for a in range(self.space.dim):
+            theta = np.arctan2(points[:, 2 * a + 1], points[:, 2 * a])
+            before = (theta < 0) & (theta >= -_THIRD)
+            after = (theta >= 0) & (theta < _THIRD)
+            fluxes.append(net_flux(operator, law, before, after))
+        produced = entropy_production(operator, law)
+        return [4 * self.hbar * operator.beta * rate for rate in (*fluxes, produced)]
 
-def _schedules() -> Mapping[str, Schedule]:
-    def setting(step: int, replicates: int) -> Setting:
-        n, beta = round(SMALLEST * GROWTH**step), FIRST_BETA * GROWTH ** (RATE * step)
-        return Setting(n, float(f"{beta:.6g}"), replicates)
+    def reference(
+        self, space: Circle | FlatTorus, score: Distance, beta: float | None
+    ) -> list[float]:
+        """Stratonovich's formula, or the chain at β, of every circle."""
+        if beta is None:
+            exact = [TiltedRing(circle, own, self.hbar) for circle, own in rings(space, score)]
+            return [*(r.current for r in exact), sum(r.entropy_production for r in exact)]
+        chains = [RingChain(circle, own, beta) for circle, own in rings(space, score)]
+        currents = (chain.current(self.hbar) for chain in chains)
+        return [*currents, sum(chain.entropy_production(self.hbar) for chain in chains)]
 
-    return {
-        preset: Schedule(
-            betas=BETAS,
-            sampling=(setting(steps - 1, sampling),),
-            joint=tuple(setting(step, joint) for step in range(steps)),
-        )
-        for preset, (steps, joint, sampling) in SIZES.items()
-    }
+    def wrong_spaces(self) -> dict[str, Circle | FlatTorus]:
+        """Without its potential, and with half of it: a walk whose law is ρ instead of ρ²."""
+        circles = self.space.circles if isinstance(self.space, FlatTorus) else (self.space,)
+        if not any(circle.kappa for circle in circles):
+            return {}
+        wrong = {}
+        for name, share in {"potential omitted": 0.0, "law ρ for ρ²": 0.5}.items():
+            weaker = tuple(
+                Circle(share * c.kappa, float(np.arctan2(*c.mu[::-1])) if c.mu else 0.0, c.radius)
+                for c in circles
+            )
+            wrong[name] = FlatTorus(weaker) if isinstance(self.space, FlatTorus) else weaker[0]
+        return wrong
 
 
 def current_claim(
     id: str,
-    space: Circle,
+    space: Circle | FlatTorus,
     score: Distance,
     *,
     statement: str,
     source: str,
     hbar: float = 1.0,
 ) -> Claim:
-    """The claim that a sampled P has, as N and β grow, the steady state of the tilted ring.
+    """The claim that a sampled P has, as N and β grow, the steady state of tilted rings.
 
-    Errors are those of replicates: the sample enters through the stationary law as well.
+    On a uniform circle a step turns by atan(c/2β) in the mean, so that j = (2ħβ/π) atan(c/2β)
+    exactly: there the bias of currents is of order 2. On a torus, whose points see fewer others, β
+    grows like N^1/4 only.
 
     Parameters
     ----------
     id, statement, source : str
-    space : Circle
-    score : Distance
-        With an antisymmetric link.
-    hbar : float
-
-    Returns
-    -------
-    Claim
-        With all four checks, and an error that falls at least like N^-1/2 along β = c N^1/2.
+    space, score, hbar
+        As in `CurrentProblem`.
     """
     problem = CurrentProblem(space, score, hbar)
-    return Claim(
-        id=id,
-        statement=statement,
-        source=source,
-        space=space,
-        functions=("j", r"\dot{S}"),
-        estimate=problem.estimate,
-        expectation=problem.expectation,
-        limit=problem.limit,
-        schedules=_schedules(),
-        bias_order=ORDER,
-        slope=-RATE,
-        slope_is_bound=True,
-        faults=problem.faults(),
-        configuration=repr(problem),
+    course, orders = Course(14.0), (1.0,) * len(problem.functions)
+    if space.dim > 1:
+        course = Course(4.0, smallest=600, rate=0.25, first_bias=8.0)
+    if not problem.wrong_spaces():
+        course = replace(course, first_bias=8.0, bias_steps=5)
+        orders = (*(2.0 for _ in range(space.dim)), 1.0)
+    return operator_claim(
+        id, problem, statement=statement, source=source, course=course, orders=orders
     )

@@ -21,6 +21,7 @@ from ..scores import (
 )
 from ..spaces import Chart, SmoothFunction, Space
 from ..verification import Claim, Fault
+from .pointwise import pointwise_claim
 from .remembered import remembered
 from .schedules import (
     COSTLY,
@@ -30,7 +31,6 @@ from .schedules import (
     Plan,
     least_distance,
     least_place_distance,
-    schedules,
 )
 from .wrong_scores import wrong_drifts, wrong_scores
 
@@ -281,26 +281,9 @@ def generator_claim(
     few = space.dim == 1 or isinstance(score, Mixture)  # jumps need room too
     target_count = target_count or (3 if few else 5)
     problem = GeneratorProblem(space, score, functions, hbar, target_count)
-    reuses = problem.reuses_sample
-    return Claim(
-        id=id,
-        statement=statement,
-        source=source,
-        space=space,
-        functions=tuple(f.label for f in functions),
-        estimate=problem.estimate,
-        streamed=True,
-        expectation=problem.expectation,
-        limit=problem.limit,
-        schedules=schedules(problem, plan=problem.plan),
-        sampling_error=None if reuses else problem.sampling_error,
-        effective_degree=problem.effective_degree,
-        bias_order=1.0,
-        bias_logarithm=isinstance(score, IndefiniteHead),
-        slope=-2 / (space.dim + 6),
-        faults=problem.faults(wrong or {}),
-        checks=("bias", "sampling", "faults")
-        if reuses
-        else ("bias", "sampling", "joint", "faults"),
-        configuration=repr((problem, problem.targets.tolist())),
-    )
+    claim = pointwise_claim(
+        id, problem, tuple(f.label for f in functions), statement=statement, source=source,
+        faults=problem.faults(wrong or {}), rate=2 / (space.dim + 6), plan=problem.plan,
+        replicate_errors=problem.reuses_sample,
+    )  # fmt: skip
+    return replace(claim, bias_logarithm=isinstance(score, IndefiniteHead))

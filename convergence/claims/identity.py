@@ -30,6 +30,8 @@ def identity_claim(
     condition: float,
     factors: tuple[float, ...],
     refutes: str = "",
+    sizes: Mapping[str, tuple[int, int]] = _SIZES,
+    configuration: str = "",
 ) -> Claim:
     """The claim that some residuals are rounding and others, of wrong identities, are not.
 
@@ -49,6 +51,10 @@ def identity_claim(
         Factors of the scores, the β of the settings: tiny, ordinary and large.
     refutes : str
         A printed claim that a PASS refutes.
+    sizes : mapping
+        Tokens and replicates at each factor, by preset.
+    configuration : str
+        What the residuals depend on, where the names do not say it.
 
     Returns
     -------
@@ -76,11 +82,11 @@ def identity_claim(
         limit=zero,
         schedules={
             preset: Schedule(identity=tuple(Setting(n, factor, count) for factor in factors))
-            for preset, (n, count) in _SIZES.items()
+            for preset, (n, count) in sizes.items()
         },
         tolerance=condition * EPSILON,
         wrong=wrong,
         refutes=refutes,
-        configuration=f"{id}: {space}, {functions}, condition {condition:g}",
+        configuration=configuration or f"{id}: {space}, {functions}, condition {condition:g}",
         checks=("identity", "faults"),
     )

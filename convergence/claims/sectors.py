@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -16,8 +16,9 @@ from ..scores import Mixture
 from ..spaces import Polynomial, Space
 from ..spaces.polynomials import coordinates
 from ..verification import Claim, Fault
+from .pointwise import pointwise_claim
 from .remembered import remembered
-from .schedules import least_place_distance, schedules
+from .schedules import least_place_distance
 from .wrong_scores import wrong_scores
 
 
@@ -211,21 +212,9 @@ def sector_claim(
         With all four checks, along β = c N^{2/(d+6)}.
     """
     problem = SectorProblem(space, score, sectors, around, hbar, target_count)
-    return Claim(
-        id=id,
-        statement=statement,
-        source=source,
-        space=space,
-        functions=tuple(sector.label for sector in sectors),
-        estimate=problem.estimate,
-        streamed=True,
-        expectation=problem.expectation,
-        limit=problem.limit,
-        schedules=schedules(problem, order=bias_order),
-        sampling_error=problem.sampling_error,
-        effective_degree=problem.effective_degree,
-        bias_order=bias_order,
-        bias_step=bias_step,
-        faults=problem.faults(wrong or {}),
-        configuration=repr((problem, problem.targets.tolist())),
-    )
+    claim = pointwise_claim(
+        id, problem, tuple(sector.label for sector in sectors), statement=statement, source=source,
+        faults=problem.faults(wrong or {}), rate=2 / (space.dim + 6), order=bias_order,
+    )  # fmt: skip
+    # each sector has errors of its own size: the slopes are those of the predicted curves
+    return replace(claim, bias_step=bias_step, slope=None)

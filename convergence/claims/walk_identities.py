@@ -7,11 +7,13 @@ name, as in `head_identities`.
 from __future__ import annotations
 
 import numpy as np
+import sympy
 from scipy.special import logsumexp
 
 from ..operators import (
     Component,
     MarkovOperator,
+    ScoreOperator,
     bridge,
     cycle_affinities,
     elimination_law,
@@ -23,6 +25,8 @@ from ..operators import (
     query_difference,
     time_reversal,
 )
+from ..scores import GeneralLink
+from ..scores.distance import squared_distances
 from .head_identities import drawn_head, exponent_size, relative, transition
 
 _SWEEPS = 2000
@@ -50,6 +54,38 @@ def doob_reversibility(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "h omitted from π": asymmetry("DMAP", own=0.0),
         "h squared in π": asymmetry("ATAP", own=2.0),
         "asymmetric K": asymmetry("ATTN"),
+    }
+
+
+def exact_links(tokens: np.ndarray, factor: float) -> dict[str, float]:
+    """a = w(y) - w(x) is the Doob transform h = e^w and carries no current; other links do."""
+    exact = GeneralLink(f"{factor!r}*(sin(2*y0) + y1*y2 - sin(2*x0) - x1*x2)")
+    around = GeneralLink(f"{factor!r}*(x0*y1 - x1*y0)")
+    weight = exact.exact_weight
+    assert weight is not None
+    w = sympy.lambdify(sympy.symbols("x:3", real=True), weight)(*tokens.T[:3])
+    exponents = 0.5 * squared_distances(tokens, tokens)
+    size = 1 + float(np.max(exponents)) + 2 * float(np.max(np.abs(w)))
+    linked, turning = (ScoreOperator(link, tokens, tokens, 0.5) for link in (exact, around))
+    doob = MarkovOperator([Component(tokens, tokens, w)], 0.5)
+    plain = MarkovOperator([Component(tokens, tokens)], 0.5)
+    cycles = np.stack([np.roll(np.arange(len(tokens)), -k)[:4] for k in range(10)])
+    still = np.zeros(len(cycles))
+
+    def entropy(operator: MarkovOperator) -> float:
+        return entropy_production(operator, elimination_law(transition(operator))) / size
+
+    def affinities(operator: MarkovOperator) -> float:
+        return relative(cycle_affinities(operator, cycles), still, size)
+
+    logs = log_matrix(linked)
+    return {
+        "P of the Doob transform": relative(logs, log_matrix(doob), size),
+        "cycle affinities": affinities(linked),
+        "entropy production": abs(entropy(linked)),
+        "exact link without its weight": relative(logs, log_matrix(plain), size),
+        "circulating link: no affinity": affinities(turning),
+        "circulating link: no entropy production": abs(entropy(turning)),
     }
 
 

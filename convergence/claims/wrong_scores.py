@@ -10,6 +10,7 @@ from ..scores import (
     RANDOM_WALK,
     CoifmanLafon,
     Distance,
+    GeneralLink,
     IndefiniteHead,
     Jump,
     KeyPotential,
@@ -22,6 +23,7 @@ from ..scores import (
 )
 from ..spaces import Polynomial
 
+_GENERAL_LINKS = {"link reversed": -1.0, "link halved": 0.5, "link doubled": 2.0}
 # u = x + Mᵀx/β is the link 2M
 _LINKS = {"link reversed": -1.0, "link halved": 0.5, "queries moved by Mᵀx/β for Mᵀx/2β": 2.0}
 
@@ -108,6 +110,14 @@ def _(score: PerPointMetric) -> dict[str, Score]:
         other: replace(score, symmetrised=not score.symmetrised),
         "G⁻¹ for G": replace(score, metric=score.inverse, factor=()),
         "G = I": replace(score, metric=flat, factor=()),
+    }
+
+
+@wrong_scores.register
+def _(score: GeneralLink) -> dict[str, Score]:
+    return {
+        "link omitted": Distance(),
+        **{name: score.scaled(factor) for name, factor in _GENERAL_LINKS.items()},
     }
 
 

@@ -4,11 +4,19 @@ Nothing here imports the estimators (`kernels`, `operators`), nor they this: a r
 share code with what it judges.
 """
 
-from . import circular, gaussians, per_point_metric, quadrature, spheres  # noqa: F401  (register what they know)
+from . import (  # noqa: F401  (register what they know)
+    circular,
+    gaussians,
+    general_links,
+    per_point_metric,
+    quadrature,
+    spheres,
+)
 from .causal import CausalLaw, causal_limit, causal_scale
 from .energy import energy_expectation, energy_limit
 from .galerkin import FourierGalerkin
 from .heat_kernel import CircularWalk
+from .killing import killing_eigenvalue
 from .law import (
     StepLaw,
     effective_degree,
@@ -26,7 +34,7 @@ from .potentials import bridge_potentials, log_mass, sinkhorn_potential
 from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
 from .ring_chain import RingChain
-from .rotation import gaussian_stationary
+from .rotation import gaussian_circulation, gaussian_stationary
 from .tilted_ring import TiltedRing
 from .witten import drift, generator, jump_part
 
@@ -49,10 +57,12 @@ __all__ = [
     "energy_limit",
     "expectation",
     "expectation_of",
+    "gaussian_circulation",
     "gaussian_stationary",
     "generator",
     "jump_part",
     "jump_rate",
+    "killing_eigenvalue",
     "log_mass",
     "log_weight",
     "magnetic_expectation",

@@ -92,16 +92,17 @@ class FourierGalerkin:
         coefficients = np.fft.fftn(values, axes=axes) / np.prod(values.shape[:-1])
         return coefficients[tuple(self.waves.T)]
 
+    def _force(self, theta: np.ndarray) -> np.ndarray:
+        """F_a at θ (..., d), shape (..., d)."""
+        x = np.concatenate([c.at(theta[..., a]) for a, c in enumerate(self.circles)], axis=-1)
+        ambient = force(self.local, self.space, x)
+        # ∂x/∂θ_a = (-sine, cosine)
+        return x[..., ::2] * ambient[..., 1::2] - x[..., 1::2] * ambient[..., ::2]
+
     def _force_coefficients(self) -> list[np.ndarray]:
         """F̂_a for wave numbers up to 2·modes in FFT order, one array a circle."""
-        _, x = self.grid
-        ambient = force(self.local, self.space, x)
-        found = []
-        for a in range(self.space.dim):
-            cosine, sine = x[..., 2 * a], x[..., 2 * a + 1]  # ∂x/∂θ = (-sine, cosine)
-            along = cosine * ambient[..., 2 * a + 1] - sine * ambient[..., 2 * a]
-            found.append(np.fft.fftn(along) / along.size)
-        return found
+        along = self._force(self.grid[0])
+        return [np.fft.fftn(along[..., a]) / along[..., a].size for a in range(self.space.dim)]
 
     def _matrix(self) -> np.ndarray:
         difference = self.waves[:, None, :] - self.waves[None, :, :]
@@ -147,3 +148,12 @@ class FourierGalerkin:
         """The stationary density per unit angles at θ, shape (..., d) to (...)."""
         phases = np.exp(-1j * np.asarray(theta, dtype=float) @ self.waves.T)
         return (phases @ self._moments).real / (2 * np.pi) ** self.space.dim
+
+    def current(self, theta: np.ndarray) -> np.ndarray:
+        """j_a = (ħ/R_a²)(-∂_a p + 2 F_a p), the stationary current at θ, shape (..., d)."""
+        theta = np.asarray(theta, dtype=float)
+        waves = np.exp(-1j * theta @ self.waves.T) * self._moments / (2 * np.pi) ** self.space.dim
+        slope = (waves @ (-1j * self.waves)).real
+        density = np.sum(waves, axis=-1).real
+        radii = np.array([circle.radius for circle in self.circles])
+        return self.hbar / radii**2 * (2 * self._force(theta) * density[..., None] - slope)

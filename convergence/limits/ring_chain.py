@@ -12,6 +12,9 @@ from ..scores import Distance, Mixture
 from ..spaces import Circle
 from .law import refuse_normalisation
 
+# in 2βR²: a step half round, whose turn is neither way, then has a weight under exp(-16)
+_NARROW = 8
+
 
 class RingChain:
     """P on equal angles with the weights ρh: smooth and periodic, so spectrally accurate.
@@ -41,7 +44,7 @@ class RingChain:
         refuse_normalisation(space, score.local if isinstance(score, Mixture) else score)
         self.beta = require_positive("beta", beta)
         width = 2 * self.beta * space.radius**2  # inverse variance of a step
-        if not isinstance(space, Circle) or width < 20:
+        if not isinstance(space, Circle) or width < _NARROW:
             raise NoReferenceError(
                 f"a current needs a Circle and steps much shorter than it, not {space} at "
                 f"beta = {beta:g}; take a larger beta"

@@ -23,7 +23,7 @@ def log_block(operator: MarkovOperator, rows: np.ndarray, columns: np.ndarray) -
     -------
     ndarray, shape (r, c)
     """
-    total = np.full((len(rows), len(columns)), -np.inf)
+    parts = []
     score = getattr(operator, "score", squared_distance_score)
     for m, c in enumerate(operator.components_):
         queries, keys = operator.on_host(c.queries)[rows], operator.on_host(c.keys)[columns]
@@ -33,7 +33,8 @@ def log_block(operator: MarkovOperator, rows: np.ndarray, columns: np.ndarray) -
         if c.share is not None:
             with np.errstate(divide="ignore"):
                 logs = logs + np.log(operator.on_host(c.share)[rows])[:, None]
-        total = np.logaddexp(total, logs)
+        parts.append(logs)
+    total = parts[0] if len(parts) == 1 else np.logaddexp.reduce(parts)
     if not operator.self_loops:
         total[np.equal.outer(rows, columns)] = -np.inf
     return total

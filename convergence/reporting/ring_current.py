@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..errors import LARGEST_DENSE
 from ..limits import RingChain, TiltedRing
 from ..operators import MarkovOperator, net_flux, stationary
 from ..scores import Distance
@@ -46,7 +47,8 @@ def ring_current(
     def measured(points: np.ndarray) -> np.ndarray:
         """The density in every bin, then the current through every cut."""
         walk = MarkovOperator.of_sample(points, score, beta, self_loops=True)
-        law, angle = stationary(walk).law, ring.angle(points)
+        law = stationary(walk, largest_dense=LARGEST_DENSE).law
+        angle = ring.angle(points)
         past = [np.angle(np.exp(1j * (angle - cut))) for cut in cuts]  # in (-π, π]
         fluxes = [
             net_flux(walk, law, (p < 0) & (p > -np.pi / 2), (p >= 0) & (p < np.pi / 2))

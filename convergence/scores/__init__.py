@@ -3,6 +3,7 @@
 from .causal import Causal
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance, Part
+from .general_links import GeneralLink
 from .heads import MEMBERS, CausalScore, Head
 from .indefinite_head import IndefiniteHead
 from .links import harmonic_link, killing_link
@@ -20,7 +21,7 @@ from .per_point_metric import PerPointMetric
 GaussianScore = Distance | Mixture | IndefiniteHead
 """Sums of Gaussian kernels, for the fused primitive."""
 
-Score = GaussianScore | PerPointMetric | Causal
+Score = GaussianScore | PerPointMetric | Causal | GeneralLink
 
 __all__ = [
     "CONVENTIONS",
@@ -31,6 +32,7 @@ __all__ = [
     "CoifmanLafon",
     "Distance",
     "GaussianScore",
+    "GeneralLink",
     "Head",
     "IndefiniteHead",
     "Jump",

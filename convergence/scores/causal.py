@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInputError
+from .distance import squared_distances
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,4 @@ class Causal:
         ahead = keys[:, self.axis][None, :] - queries[:, self.axis][:, None]
         if self.reversed:
             ahead = -ahead
-        square = np.zeros(ahead.shape)
-        for d in range(queries.shape[1]):
-            difference = queries[:, d][:, None] - keys[:, d][None, :]
-            square += difference * difference
-        return np.where(ahead <= 0, -beta * square, -np.inf)
+        return np.where(ahead <= 0, -beta * squared_distances(queries, keys), -np.inf)

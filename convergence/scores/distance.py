@@ -29,6 +29,15 @@ class Part(NamedTuple):
     log_weight: np.ndarray | float = 0.0
 
 
+def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """|x_i - y_j|² of every pair, differences formed first; shape (len(x), len(y))."""
+    total = np.zeros((len(x), len(y)))
+    for a in range(x.shape[1]):
+        difference = x[:, a][:, None] - y[:, a][None, :]
+        total += difference * difference
+    return total
+
+
 @dataclass(frozen=True)
 class Distance:
     """The kernel K(x, y) = exp(-β|x - y|² + xᵀMy) h(y), row-normalised.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .claim import Claim, Schedule
+from .claim import Claim, Expansion, Schedule
 from .verdict import Outcome, Verdict
 
 # promised absolute accuracy of every reference (ħ = 1), relative to values of order one
@@ -42,14 +42,6 @@ def richardson(
     return column[-1], np.abs(column[-1] - previous)
 
 
-def _exponents(claim: Claim, count: int) -> list[float]:
-    """Of a claim's bias: h^{kp} comes with powers of log h up to the k-th where h^p log h is."""
-    assert claim.bias_order is not None
-    if not claim.bias_logarithm:
-        return [claim.bias_order + claim.bias_step * k for k in range(count)]
-    return [k * claim.bias_order for k in range(1, count + 1) for _ in range(k + 1)][:count]
-
-
 def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
     """Two decisions a function: the extrapolated value and the order.
 
@@ -64,10 +56,11 @@ def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
     for j, label in enumerate(claim.functions):
         values, limit = expectations[:, :, j], claim.limit[:, j]
         scale = max(1.0, float(np.max(np.abs(limit))))
-        if claim.bias_order is None:
+        expansion = claim.expansion(j)
+        if expansion is None:
             verdicts.append(_no_bias(values[-1], limit, scale, label))
         else:
-            verdicts += _value_and_order(claim, values, limit, scale, betas, label)
+            verdicts += _value_and_order(expansion, values, limit, scale, betas, label)
     return verdicts
 
 
@@ -80,16 +73,15 @@ def _no_bias(value: np.ndarray, limit: np.ndarray, scale: float, label: str) -> 
 
 
 def _value_and_order(
-    claim: Claim,
+    expansion: Expansion,
     values: np.ndarray,
     limit: np.ndarray,
     scale: float,
     betas: np.ndarray,
     label: str,
 ) -> list[Verdict]:
-    assert claim.bias_order is not None
     ratio = float(betas[1] / betas[0])
-    exponents = _exponents(claim, len(betas) - 1)
+    exponents = expansion.exponents(len(betas) - 1)
     # the weights of a Richardson table sum to at most Π (r^k + 1)/(r^k - 1) in absolute value
     powers = ratio ** np.array(exponents)
     rounding = REFERENCE_ACCURACY * scale * float(np.prod((powers + 1) / (powers - 1)))
@@ -99,7 +91,7 @@ def _value_and_order(
         reason = "β is too small for the extrapolation"
         return [
             Verdict("bias", quantity, label, Outcome.INCONCLUSIVE, np.nan, predicted, reason=reason)
-            for quantity, predicted in (("value", 0.0), ("order", claim.bias_order))
+            for quantity, predicted in (("value", 0.0), ("order", expansion.order))
         ]
     meets = miss <= tolerance
     value = Verdict(
@@ -113,7 +105,7 @@ def _value_and_order(
         reason=f"the extrapolated expectation {'meets the limit' if meets else 'lies elsewhere'} "
         f"(off by {miss:.1e}, at most {tolerance:.1e})",
     )
-    return [value, _order(claim, values, limit, ratio, rounding, label)]
+    return [value, _order(expansion, values, limit, ratio, rounding, label)]
 
 
 def _extrapolated(
@@ -136,7 +128,7 @@ def _extrapolated(
 
 
 def _order(
-    claim: Claim,
+    expansion: Expansion,
     values: np.ndarray,
     limit: np.ndarray,
     ratio: float,
@@ -147,9 +139,8 @@ def _order(
 
     Of β^-p log β one step of the table leaves β^-p; the next terms are then β^-2p (log β)².
     """
-    stated, correction, count = claim.bias_order, [claim.bias_step, 2 * claim.bias_step], 3
-    assert stated is not None
-    if claim.bias_logarithm:
+    stated, correction, count = expansion.order, [expansion.step, 2 * expansion.step], 3
+    if expansion.logarithm:
         values = values[1:] + (values[1:] - values[:-1]) / (ratio**stated - 1)
         correction, count = 3 * [stated], 4
     norms = np.sqrt(np.mean((values - limit) ** 2, axis=1))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -83,6 +83,28 @@ class Batch:
     values: np.ndarray
 
 
+class Expansion(NamedTuple):
+    """How a bias goes on for β → ∞: c₁ h^p + c₂ h^{p+s} + ..., h = 1/β.
+
+    Attributes
+    ----------
+    order, step : float
+        p and s.
+    logarithm : bool
+        Whether it is an expansion in h^p and h^p log h.
+    """
+
+    order: float
+    step: float = 1.0
+    logarithm: bool = False
+
+    def exponents(self, count: int) -> list[float]:
+        """For a Richardson table: h^{kp} comes with powers of log h up to the k-th."""
+        if not self.logarithm:
+            return [self.order + self.step * k for k in range(count)]
+        return [k * self.order for k in range(1, count + 1) for _ in range(k + 1)][:count]
+
+
 @dataclass(frozen=True)
 class Claim:
     """An estimate with its references and the checks that apply to it.
@@ -110,8 +132,9 @@ class Claim:
         errors are used, and the scale of the errors is not tested.
     effective_degree : callable, optional
         (N, β) → (targets,), the number of samples a kernel row sees.
-    bias_order : float, optional
-        expectation - limit = O(β^-order). None: smaller than every power.
+    bias_order : float or tuple of float, optional
+        expectation - limit = O(β^-order), one for all functions or each its own. None: smaller
+        than every power.
     bias_step : float
         Between the exponents of its expansion: c₁ β^-order + c₂ β^-(order + step) + ...
     bias_logarithm : bool
@@ -143,7 +166,7 @@ class Claim:
     schedules: Mapping[str, Schedule]
     sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
     effective_degree: Callable[[int, float], np.ndarray] | None = None
-    bias_order: float | None = 1.0
+    bias_order: float | tuple[float, ...] | None = 1.0
     bias_step: float = 1.0
     bias_logarithm: bool = False
     slope: float | None = None
@@ -162,6 +185,11 @@ class Claim:
                 f"the limit of claim {self.id!r} must have shape (targets, {len(self.functions)} "
                 f"functions), not {np.shape(self.limit)}"
             )
+
+    def expansion(self, j: int) -> Expansion | None:
+        """That of one function's bias; None where it is smaller than every power."""
+        order = self.bias_order[j] if isinstance(self.bias_order, tuple) else self.bias_order
+        return None if order is None else Expansion(order, self.bias_step, self.bias_logarithm)
 
     def standardised(
         self, batch: Batch, expectation: np.ndarray | None = None

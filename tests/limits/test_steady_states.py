@@ -73,6 +73,7 @@ def test_galerkin_agrees_with_stratonovich(space, score):
     ring = limits.TiltedRing(space, score, HBAR)
     waves = limits.FourierGalerkin(space, score, 24, HBAR)
     np.testing.assert_allclose(waves.density(theta[:, None]), ring.density(theta), atol=1e-12)
+    np.testing.assert_allclose(waves.current(theta[:, None]), ring.current, rtol=1e-10)
     assert abs(waves.eigenvalues[0]) < 1e-12
     assert np.all(waves.eigenvalues[1:].real > 0)
 
@@ -126,6 +127,11 @@ def test_galerkin_columns_are_the_generator_on_waves():
     assert np.mean(density) == pytest.approx((2 * np.pi) ** -2, rel=1e-12)
     assert np.min(density) > 0
     assert abs(np.mean(density * real)) < 1e-9
+    # ∂_a j_a = 0: what flows around circle 0 is the same at every angle of it
+    current = solved.current(theta).reshape(n, n, 2)
+    around = np.mean(current[:, :, 0], axis=1)
+    np.testing.assert_allclose(around, around[0], rtol=1e-5)  # eight modes
+    assert np.ptp(current[:, :, 0]) > 0.01
     assert np.max(np.abs(real)) > 1
 
 
@@ -155,6 +161,41 @@ def test_gaussian_laws_are_stationary(space, score, beta):
         assert np.max(np.abs(values)) > 1e-2
 
 
+@pytest.mark.parametrize(("space", "score"), GAUSSIANS[:2], ids=repr)
+@pytest.mark.parametrize("beta", [3.0, 400.0, None])
+def test_circulation(space, score, beta):
+    """E[x_a 𝒞x_b - x_b 𝒞x_a] by the points that average it exactly: J = -that."""
+    mean, covariance = limits.gaussian_stationary(space, score, beta)
+    spread = np.sqrt(2) * np.linalg.cholesky(covariance).T
+    points = np.concatenate([mean + spread, mean - spread])
+    moved = np.stack(
+        [
+            limits.generator(space, score, f, points, HBAR)
+            if beta is None
+            else limits.expectation(space, score, f, points, beta, HBAR)
+            for f in map(space.polynomial, ("x0", "x1"))
+        ],
+        axis=1,
+    )
+    turned = points.T @ moved / len(points)
+    found = limits.gaussian_circulation(space, score, beta, HBAR)
+    np.testing.assert_allclose(found, turned.T - turned, atol=1e-10)
+    assert found[0, 1] > 0.5
+
+
+def test_entropy_production_of_a_rotation():
+    """½ Σ (M - Mᵀ) J is E|v|²/ħ of the velocity v = j/p = ħ(S⁻¹ - 2K)x, the part irreversible."""
+    space, score = GAUSSIANS[0][0], Distance(link=((0.0, 0.7), (-0.7, 0.0)))
+    covariance = limits.gaussian_stationary(space, score)[1]
+    pull = space.precision - np.transpose(score.link)
+    velocity = HBAR * (np.linalg.inv(covariance) - 2 * pull)
+    expected = np.trace(velocity @ covariance @ velocity.T) / HBAR
+    circulation = limits.gaussian_circulation(space, score, None, HBAR)
+    assert np.sum(np.array(score.link) * circulation) == pytest.approx(expected, rel=1e-12)
+    still = limits.gaussian_circulation(space, Distance((0.3, 0.1)), 5.0)
+    np.testing.assert_allclose(still, 0, atol=1e-13)
+
+
 def test_gaussian_laws_meet_in_the_limit():
     space, score = GAUSSIANS[0]
     near, limit = (limits.gaussian_stationary(space, score, beta) for beta in (1e5, None))
@@ -173,7 +214,7 @@ def test_what_is_not_known_is_refused():
     with pytest.raises(NoReferenceError, match="Circle"):
         limits.TiltedRing(Sphere(2), Distance())  # type: ignore[arg-type]
     with pytest.raises(NoReferenceError, match="larger beta"):
-        limits.RingChain(Circle(), Distance(link=link), 3.0)
+        limits.RingChain(Circle(), Distance(link=link), 3.9)
     with pytest.raises(NoReferenceError, match="closed-form"):
         limits.TiltedRing(Circle(), Distance(normalisation=CoifmanLafon(1.0), link=link))
     with pytest.raises(NoReferenceError, match="FlatTorus"):

@@ -1,0 +1,80 @@
+"""Claims on the steady state of a rotation on Gaussian spaces: covariance and circulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..limits import gaussian_circulation, gaussian_stationary
+from ..operators import MarkovOperator, entropy_production
+from ..scores import Distance
+from ..spaces import Gaussian
+from ..verification import Claim
+from .whole_operators import Course, OperatorProblem, operator_claim
+
+
+@dataclass(frozen=True)
+class RotationProblem(OperatorProblem):
+    """Stationary covariance S, circulation 4ħβ E[x_a y_b - x_b y_a] and entropy production.
+
+    Points far out see no other: without self-loops they cannot hold the walk.
+
+    Parameters
+    ----------
+    space : Gaussian
+        A plane.
+    score : Distance
+        With an antisymmetric link.
+    hbar : float
+    """
+
+    self_loops = False
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return "S_{11}", "S_{12}", "S_{22}", "J", r"\dot{S}"
+
+    def observed(self, operator: MarkovOperator, points: np.ndarray) -> list[float]:
+        """Moments of the stationary law, and of its steps per unit time."""
+        law, scale = self.law(operator), 4 * self.hbar * operator.beta
+        centred = points - law @ points
+        covariance = (law[:, None] * centred).T @ centred
+        steps = operator.differences(points, points)
+        turning = law @ (points[:, 0] * steps[:, 1] - points[:, 1] * steps[:, 0])
+        produced = entropy_production(operator, law)
+        return [*covariance[[0, 0, 1], [0, 1, 1]], scale * turning, scale * produced]
+
+    def reference(self, space: Gaussian, score: Distance, beta: float | None) -> list[float]:
+        """Lyapunov equations, discrete or continuous."""
+        covariance = gaussian_stationary(space, score, beta)[1]
+        circulation = gaussian_circulation(space, score, beta, self.hbar)
+        link = score.one_form(np.eye(2))
+        produced = float(np.sum(link * circulation))
+        return [*covariance[[0, 0, 1], [0, 1, 1]], circulation[0, 1], produced]
+
+    def wrong_spaces(self) -> dict[str, Gaussian]:
+        """A walk whose law is ρ instead of ρ²: with twice the covariance."""
+        return {"law ρ for ρ²": Gaussian(tuple(map(tuple, (2 * self.space.sigma).tolist())))}
+
+
+def rotation_claim(
+    id: str,
+    space: Gaussian,
+    score: Distance,
+    *,
+    statement: str,
+    source: str,
+    hbar: float = 1.0,
+) -> Claim:
+    """The claim that a sampled P has, as N and β grow, the steady state of the rotating plane.
+
+    Parameters
+    ----------
+    id, statement, source : str
+    space, score, hbar
+        As in `RotationProblem`.
+    """
+    problem = RotationProblem(space, score, hbar)
+    course = Course(2.0, first_bias=16.0)
+    return operator_claim(id, problem, statement=statement, source=source, course=course)

@@ -1,0 +1,190 @@
+"""Claims on a whole sampled operator: steady states and spectra, with errors of replicates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import LARGEST_DENSE
+from ..operators import MarkovOperator, stationary
+from ..scores import Distance
+from ..verification import Claim, Fault, Schedule, Setting
+from .remembered import remembered
+from .wrong_scores import wrong_scores
+
+# share of the smallest N, sample sizes, and replicates of the joint and of the sampling check
+SIZES = {"smoke": (0.5, 3, 8, 12), "standard": (1, 5, 24, 48), "paper": (1, 9, 100, 200)}
+GROWTH = 1.5
+
+
+@dataclass(frozen=True)
+class Course:
+    """N = smallest · 1.5^k with β = first_beta · (N/smallest)^rate, and the β of the bias check.
+
+    Density fluctuations act like a rough potential of size N^-1/2, whatever β: with a bias of
+    order 1/β the error falls like N^-rate, rate at most ½.
+
+    Parameters
+    ----------
+    first_beta : float
+    smallest : int
+    rate : float
+    first_bias : float
+    bias_steps : int
+        Each β of the bias check is twice the one before.
+    """
+
+    first_beta: float
+    smallest: int = 500
+    rate: float = 0.5
+    first_bias: float = 32.0
+    bias_steps: int = 8
+
+    def _setting(self, share: float, step: int, replicates: int) -> Setting:
+        beta = self.first_beta * GROWTH ** (self.rate * step)
+        n = round(share * self.smallest * GROWTH**step)
+        return Setting(n, float(f"{beta:.6g}"), replicates)
+
+    def schedules(self) -> Mapping[str, Schedule]:
+        """The schedule of every preset."""
+        return {
+            preset: Schedule(
+                betas=tuple(self.first_bias * 2**k for k in range(self.bias_steps)),
+                sampling=(self._setting(share, steps - 1, sampling),),
+                joint=tuple(self._setting(share, step, joint) for step in range(steps)),
+            )
+            for preset, (share, steps, joint, sampling) in SIZES.items()
+        }
+
+
+@dataclass(frozen=True)
+class OperatorProblem(ABC):
+    """Numbers that a sampled P has as a whole, an array (1, numbers).
+
+    Subclasses give what is measured and its references.
+
+    Parameters
+    ----------
+    space : Space
+    score : Distance
+    hbar : float
+    """
+
+    space: Any
+    score: Distance
+    hbar: float = 1.0
+
+    @property
+    @abstractmethod
+    def functions(self) -> tuple[str, ...]:
+        """LaTeX labels of the numbers."""
+
+    @abstractmethod
+    def observed(self, operator: MarkovOperator, points: np.ndarray) -> list[float]:
+        """The numbers of a sampled operator."""
+
+    @abstractmethod
+    def reference(self, space: Any, score: Distance, beta: float | None) -> list[float]:
+        """The numbers for N = ∞; without β the limit."""
+
+    self_loops = True
+
+    def measured(self, points: np.ndarray, beta: float) -> np.ndarray:
+        """The numbers of a sample."""
+        operator = MarkovOperator.of_sample(points, self.score, beta, self_loops=self.self_loops)
+        return np.array([self.observed(operator, points)])
+
+    @staticmethod
+    def law(operator: MarkovOperator) -> np.ndarray:
+        """The stationary law π."""
+        return stationary(operator, largest_dense=LARGEST_DENSE).law
+
+    def estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
+        """Twice the value of the sample less the mean of its halves': free of the 1/N bias."""
+        half = len(points) // 2
+        halves = self.measured(points[:half], beta) + self.measured(points[half:], beta)
+        return 2 * self.measured(points, beta) - halves / 2
+
+    def expectation(self, beta: float) -> np.ndarray:
+        """The same for N = ∞."""
+        return self.expectation_of(self.space, self.score, beta)
+
+    @remembered
+    def expectation_of(self, space: Any, score: Distance, beta: float) -> np.ndarray:
+        """Of another problem."""
+        return np.array([self.reference(space, score, beta)])
+
+    @property
+    def limit(self) -> np.ndarray:
+        """N = ∞ and β = ∞."""
+        return np.array([self.reference(self.space, self.score, None)])
+
+    def wrong_spaces(self) -> dict[str, Any]:
+        """By name: spaces whose numbers must be rejected."""
+        return {}
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Wrong scales, wrong links and weights, wrong densities."""
+        wrong = {
+            name: (self.space, score)
+            for name, score in wrong_scores(self.score).items()
+            if isinstance(score, Distance)
+        }
+        wrong |= {name: (space, self.score) for name, space in self.wrong_spaces().items()}
+        return (
+            Fault("2ħβ for 4ħβ", replace(self, hbar=0.5 * self.hbar).expectation),
+            Fault("ħ off by 5 %", replace(self, hbar=1.05 * self.hbar).expectation),
+            *(
+                Fault(name, partial(self.expectation_of, space, score))
+                for name, (space, score) in wrong.items()
+            ),
+        )
+
+
+def operator_claim(
+    id: str,
+    problem: OperatorProblem,
+    *,
+    statement: str,
+    source: str,
+    course: Course,
+    orders: float | tuple[float, ...] = 1.0,
+) -> Claim:
+    """The claim that the numbers of a sampled P tend to those of the limit as N and β grow.
+
+    Errors are those of replicates: a sample enters the steady state and the spectrum as a whole.
+
+    Parameters
+    ----------
+    id, statement, source : str
+    problem : OperatorProblem
+    course : Course
+    orders : float or tuple of float
+        Of the bias in 1/β.
+
+    Returns
+    -------
+    Claim
+        With all four checks, and an error that falls at least like N^-rate.
+    """
+    return Claim(
+        id=id,
+        statement=statement,
+        source=source,
+        space=problem.space,
+        functions=problem.functions,
+        estimate=problem.estimate,
+        expectation=problem.expectation,
+        limit=problem.limit,
+        schedules=course.schedules(),
+        bias_order=orders,
+        slope=-course.rate,
+        slope_is_bound=True,
+        faults=problem.faults(),
+        configuration=repr(problem),
+    )

@@ -1,0 +1,171 @@
+"""Links of any form: an antisymmetric a(x, y) beside the distance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..errors import InvalidInputError
+from ..spaces.expressions import parse, symbol
+from .distance import squared_distances
+
+PairFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+_PROBES = 8  # points of a block on which antisymmetry is looked at
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, repr=False)
+class GeneralLink:
+    """The kernel K(x, y) = exp(-β|x - y|² + a(x, y)) with a(y, x) = -a(x, y), row-normalised.
+
+    The link adds the drift -2ħ⟨c, df⟩ of the one-form c = ∂_y a at y = x. A bilinear a is
+    `Distance(link=M)`, which the fused sums know; every other one is summed pair by pair. A call
+    (queries, keys, β) gives the scores, so that an instance can be summed by
+    `convergence.kernels.score_sums` and be a `convergence.operators.ScoreOperator`.
+
+    Parameters
+    ----------
+    link : str or callable
+        An expression in the ambient coordinates x0, x1, ... of the query and y0, y1, ... of the
+        key; or a function (x (a, D), y (b, D)) → a (a, b).
+    form : callable, optional
+        Of a function: points (..., D) → c (..., D). That of an expression is derived.
+
+    Raises
+    ------
+    InvalidInputError
+        When an expression is not antisymmetric; a call raises it for a function that is not.
+
+    Examples
+    --------
+    >>> GeneralLink("(x0*y1 - x1*y0)*(x0 + y0)").one_form(np.array([0.6, 0.8]))
+    array([-0.96,  0.72])
+    >>> GeneralLink("y0**3 - x0**3").exact_weight
+    x0**3
+    """
+
+    link: str | PairFunction
+    form: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        if callable(self.link):
+            if self.form is None:
+                raise InvalidInputError("a link given as a function needs form=..., its one-form")
+            return
+        if self.form is not None:
+            raise InvalidInputError("the one-form of an expression is derived: leave form out")
+        forward, x, y = _parsed(self.link)
+        back = forward.subs(dict(zip(x + y, y + x, strict=True)), simultaneous=True)
+        if (forward + back).equals(0) is False:
+            raise InvalidInputError(
+                f"the link {self.link!r} is not antisymmetric: a(y, x) must be -a(x, y)"
+            )
+
+    def __repr__(self) -> str:
+        name = self.link.__qualname__ if callable(self.link) else self.link
+        return f"GeneralLink({name!r})"
+
+    def values(self, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """a of every pair, shape (len(queries), len(keys))."""
+        found = self._pairs(queries, keys)
+        few, others = queries[:_PROBES], keys[:_PROBES]
+        forward, back = found[: len(few), : len(others)], self._pairs(others, few).T
+        size = np.maximum(1.0, np.abs(forward))
+        if not np.all(np.abs(forward + back) <= _ROUNDING * size):  # NaN too
+            raise InvalidInputError(
+                f"{self!r} is not antisymmetric, or not finite, at some points: a(y, x) must be "
+                "-a(x, y)"
+            )
+        return found
+
+    def _pairs(self, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        shape = len(queries), len(keys)
+        if callable(self.link):
+            found = np.asarray(self.link(queries, keys))
+            if found.shape != shape:
+                raise InvalidInputError(f"{self!r} gave shape {found.shape} for {shape} pairs")
+            return found
+        function, dim = _compiled(self.link)
+        self._need(dim, queries.shape[1])
+        x, y = queries.T[:dim, :, None], keys.T[:dim, None, :]
+        with np.errstate(all="ignore"):  # what is not finite is refused by `values`
+            return np.broadcast_to(np.asarray(function(*x, *y), dtype=float), shape)
+
+    def _need(self, dim: int, given: int) -> None:
+        if given < dim:
+            raise InvalidInputError(f"{self!r} needs points of dimension {dim}, not {given}")
+
+    def __call__(self, queries: Any, keys: Any, beta: float) -> Any:
+        """s of every pair, shape (len(queries), len(keys))."""
+        return self.values(queries, keys) - beta * squared_distances(queries, keys)
+
+    def one_form(self, features: np.ndarray) -> np.ndarray:
+        """c = ∂_y a at y = x, as ambient vectors, shape (..., D)."""
+        features = np.asarray(features, dtype=float)
+        if callable(self.link):
+            assert self.form is not None
+            return self.form(features)
+        found = np.zeros(features.shape)
+        slopes, dim = _compiled_one_form(self.link)
+        self._need(dim, features.shape[-1])
+        for a, slope in enumerate(slopes(*np.moveaxis(features, -1, 0)[:dim])):
+            found[..., a] = slope
+        return found
+
+    def scaled(self, factor: float) -> GeneralLink:
+        """The link factor · a."""
+        link, form = self.link, self.form
+        if not callable(link):
+            return GeneralLink(f"{factor!r}*({link})")
+        assert form is not None
+        return GeneralLink(lambda x, y: factor * link(x, y), lambda x: factor * form(x))
+
+    @property
+    def exact_weight(self) -> sympy.Expr | None:
+        """w of an exact link a = w(y) - w(x), in x0, x1, ...; None where the link circulates.
+
+        The walk is then the Doob transform with h = e^w, and carries no current. A link is exact
+        where all ∂²a/∂x_i∂y_j vanish in the ambient space; of a function nothing is known.
+        """
+        if callable(self.link):
+            return None
+        expression, x, y = _parsed(self.link)
+        if not all(expression.diff(a, b).equals(0) for a in x for b in y):
+            return None
+        # a(x*, y) up to a constant, at the origin or wherever it is finite
+        for place in (0, 1, sympy.Rational(1, 2)):
+            weight = expression.subs(dict.fromkeys(x, place))
+            if not weight.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+                weight = sympy.expand(weight.subs(dict(zip(y, x, strict=True))))
+                return weight - weight.as_coeff_Add()[0]
+        return None
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> tuple[sympy.Expr, tuple[sympy.Symbol, ...], tuple[sympy.Symbol, ...]]:
+    """The expression and the symbols x and y, as many as the largest index in it asks for."""
+    dim = 1 + max((int(k) for k in re.findall(r"\b[xy](\d+)\b", text)), default=-1)
+    x, y = (tuple(symbol(f"{name}{k}") for k in range(dim)) for name in "xy")
+    return parse(text, {str(s): s for s in x + y}, "the link"), x, y
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> tuple[Callable[..., np.ndarray], int]:
+    """a as a function of the coordinates x, then y; and how many of each."""
+    expression, x, y = _parsed(text)
+    return sympy.lambdify(x + y, expression, ["scipy", "numpy"], cse=True), len(x)
+
+
+@lru_cache(maxsize=256)
+def _compiled_one_form(text: str) -> tuple[Callable[..., list[np.ndarray]], int]:
+    """c as a function of the coordinates x; and how many."""
+    expression, x, y = _parsed(text)
+    there = dict(zip(y, x, strict=True))
+    slopes = [expression.diff(b).subs(there) for b in y]
+    return sympy.lambdify(x, slopes, ["scipy", "numpy"], cse=True), len(x)
