@@ -13,7 +13,7 @@ from .magnetic import MagneticProblem, magnetic_claim
 from .metric import MetricProblem, metric_claim
 from .rotation import RotationProblem, rotation_claim
 from .schedules import PRESETS
-from .sectors import Sector, sector_claim
+from .sectors import Sector, SectorProblem, sector_claim
 from .steady import steady_claim
 from .varadhan import varadhan_claim
 
@@ -28,6 +28,7 @@ __all__ = [
     "MetricProblem",
     "RotationProblem",
     "Sector",
+    "SectorProblem",
     "bridge_claim",
     "causal_claim",
     "critical_exponent_claim",

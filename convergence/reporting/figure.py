@@ -179,7 +179,7 @@ def _bias_panel(ax: Axes, run: Run) -> None:
     expansions = [c.expansion(j) for c in claims for j in range(len(c.functions))]
     orders = {expansion.order for expansion in expansions if expansion}
     if len(orders) == 1:
-        _order_line(ax, float(orders.pop() or 1))
+        _order_line(ax, float(orders.pop()))
 
 
 def _order_line(ax: Axes, order: float) -> None:
