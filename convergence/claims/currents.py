@@ -56,6 +56,9 @@ class CurrentProblem(OperatorProblem):
     hbar : float
     """
 
+    # P_ii slows the walk by what a point's own neighbours number: felt on a torus at order 1/N²
+    self_loops = False
+
     @property
     def functions(self) -> tuple[str, ...]:
         count = self.space.dim

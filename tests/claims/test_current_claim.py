@@ -26,9 +26,10 @@ POINTS = RING.sample(400, np.random.default_rng(6))
 def by_hand(points):
     """4ħβ times the flux through any cut, and ½ Σ (A_ij - A_ji) log(A_ij/A_ji)."""
     points = points[np.argsort(RING.angle(points))]
-    operator = MarkovOperator.of_sample(points, SCORE, BETA, self_loops=True)
+    operator = MarkovOperator.of_sample(points, SCORE, BETA, self_loops=False)
     squares = np.sum((points[:, None] - points) ** 2, axis=-1)
     kernel = np.exp(-BETA * squares + points @ SCORE.link @ points.T + points @ SCORE.doob)
+    np.fill_diagonal(kernel, 0)
     flow = stationary(operator).law[:, None] * kernel / kernel.sum(axis=1, keepdims=True)
     theta = RING.angle(points)
     turn = np.angle(np.exp(1j * (theta - theta[:, None])))
@@ -37,7 +38,8 @@ def by_hand(points):
     for cut in (-2.0, 0.3, 2.5):
         ahead = np.mod(cut - theta[:, None], 2 * np.pi)
         fluxes.append(np.sum(net * ((turn > 0) & (ahead < turn))))
-    entropy = 0.5 * np.sum(net * np.log(flow / flow.T))
+    off = flow > 0
+    entropy = 0.5 * np.sum(net[off] * np.log(flow[off] / flow.T[off]))
     return 4 * 0.7 * BETA * np.array(fluxes), 4 * 0.7 * BETA * entropy
 
 
