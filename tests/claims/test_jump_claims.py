@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convergence.claims import Sector, generator_claim, sector_claim
+from convergence.claims import Sector, critical_exponent_claim, generator_claim, sector_claim
 from convergence.claims.generator import GeneratorProblem
 from convergence.claims.sectors import SectorProblem
 from convergence.claims.wrong_scores import wrong_scores
@@ -138,3 +138,11 @@ def test_critical_claims_keep_their_scale():
             bias_order=min(gamma, 1.0), bias_step=min(gamma, 1.0),
         )  # fmt: skip
         np.testing.assert_allclose(claim.expectation(1e8), claim.limit, rtol=2e-4)
+
+
+def test_the_critical_exponent_is_one():
+    score = Mixture(Circle(), Distance(), (Jump(1.5, ANTIPODE),))
+    claim = critical_exponent_claim("c", Circle(), score, statement="", source="")
+    misses = [np.max(np.abs(claim.expectation(beta) - 1)) for beta in (1e4, 4e4)]
+    assert misses[0] / misses[1] == pytest.approx(2, rel=0.05)  # of order β^-1/2
+    assert misses[0] < 2e-3

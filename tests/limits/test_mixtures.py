@@ -232,6 +232,9 @@ def test_indefinite_head_widths():
         f = Circle().fourier(k, 0.4)
         eigenvalue = 2 * k**2 / near + 1.5 * np.sqrt(near / far) * (1 - (-1) ** k)
         assert limits.generator(Circle(), head, f, x, 0.7) / f(x) == pytest.approx(0.7 * eigenvalue)
+        # N ∫ exp(-½βκ₀δ²) dδ / 2π neighbours, those of a distance kernel for κ₀ = 2
+        degree = limits.effective_degree(Circle(), head, x, 1000, 50.0)
+        assert degree == pytest.approx(1000 / (2 * np.pi) * np.sqrt(2 * np.pi / (50 * near)))
         found = limits.expectation(Circle(), head, f, x, 1e5, 0.7) / f(x)
         assert found == pytest.approx(0.7 * eigenvalue, rel=1e-4)
 

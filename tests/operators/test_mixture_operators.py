@@ -1,5 +1,7 @@
 """Sampled mixtures against dense sums: operator, parts, energies, several steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -132,10 +134,12 @@ def test_density_of_several_steps(score):
 
 
 def test_refusals():
-    with pytest.raises(NoMassError):  # the local kernel sees nothing, whatever the jumps see
-        generator(
-            POINTS[:3], POINTS[:3, 0], DIRECTED, 1e9, targets=TARGETS, target_values=TARGETS[:, 0]
-        )
+    for jumps in (DIRECTED.jumps, DIRECTED.jumps[:1]):
+        score = replace(DIRECTED, jumps=jumps)
+        with pytest.raises(NoMassError):  # the local kernel sees nothing, whatever the jumps see
+            generator(
+                POINTS[:3], POINTS[:3, 0], score, 1e9, targets=TARGETS, target_values=TARGETS[:, 0]
+            )
     for wrong in (
         lambda: Jump(0.0, ANTIPODE),
         lambda: Jump(1.0, ((1.0, 0.0),)),
