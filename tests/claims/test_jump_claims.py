@@ -110,6 +110,13 @@ def test_faults_of_jumps():
     ones.__dict__["targets"] = x = ring.at(np.array([0.3, 1.0]))
     share = MixtureLaw(ring, DIRECTED).shares(x, 30.0)[1]
     np.testing.assert_allclose(ones._leaking(30.0)[:, 0], -120 * share / (1 - share), rtol=1e-10)
+    f = ring.fourier(2, 0.3)
+    one = GeneratorProblem(ring, DIRECTED, (f,))
+    law = MixtureLaw(ring, DIRECTED)
+    local, jumps = (piece.mean(f, one.targets) for piece in law.parts(one.targets, 30.0))
+    share = law.shares(one.targets, 30.0)[1]
+    leaking = 120 * (f(one.targets) - local - share / (1 - share) * jumps)
+    np.testing.assert_allclose(one._leaking(30.0)[:, 0], leaking, rtol=1e-9)
 
 
 def test_faults_of_a_head():
