@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from ..backend import array_module
-from ..errors import InvalidInputError, SpectrumError
+from ..errors import DisconnectedError, InvalidInputError, NoMassError, SpectrumError
+from .currents import elimination_law
 from .entries import log_matrix
 from .markov import MarkovOperator
 
@@ -76,7 +79,7 @@ def stationary(
     Raises
     ------
     DisconnectedError
-        When the law is not unique.
+        When the law is not unique; an iteration cannot tell it from one that is reached slowly.
     SpectrumError
         When the solver finds no positive law.
     """
@@ -84,7 +87,7 @@ def stationary(
         operator.refuse_disconnected("the stationary law")
         law, method = reversible_law(operator), "closed form"
     elif 8 * operator.shape[0] * operator.shape[1] <= largest_dense:
-        law, method = _solved_law(operator, largest_dense), "numpy.linalg.solve"
+        law, method = _solved_law(operator, largest_dense), "scipy.linalg.solve"
     else:
         start = np.random.default_rng(seed).random(operator.shape[0])
         _, vectors = _arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
@@ -98,14 +101,24 @@ def stationary(
 
 
 def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
-    """πP = π, its first equation replaced by Σπ = 1."""
-    system = np.exp(log_matrix(operator, largest)).T
+    """πP = π, its first equation replaced by Σπ = 1; by elimination where that is ill-conditioned.
+
+    Where the walk hardly mixes, the equations determine the law no more in float64, although the
+    residual is small; elimination without subtractions keeps every entry.
+    """
+    markov = np.exp(log_matrix(operator, largest))
+    system = markov.T.copy()
     system[np.diag_indices_from(system)] -= 1.0
     system[0] = 1.0
     try:
-        return np.linalg.solve(system, np.eye(1, len(system))[0])
-    except np.linalg.LinAlgError as error:
-        raise SpectrumError("the stationary law is not unique: the walk has parts") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", linalg.LinAlgWarning)
+            return linalg.solve(system, np.eye(1, len(system))[0], overwrite_a=True)
+    except (linalg.LinAlgError, linalg.LinAlgWarning):
+        try:
+            return elimination_law(markov)
+        except NoMassError as error:
+            raise DisconnectedError(f"the stationary law is not unique: {error}") from error
 
 
 def reversible_law(operator: MarkovOperator) -> np.ndarray:
