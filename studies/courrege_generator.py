@@ -28,7 +28,7 @@ NOWHERE = ((0.0, 0.0), (0.0, 0.0))
 WIDTH = 1.5  # von Mises jumps of concentration 3
 
 LINK = harmonic_link([0.8])
-state_rate = ring.polynomial("2 + x0 - x1/2")
+state_rate = ring.polynomial("3 + x0 - x1/2")
 
 
 def jumping(space, local, rate, matrix, shift=(), beta=WIDTH):
@@ -37,6 +37,7 @@ def jumping(space, local, rate, matrix, shift=(), beta=WIDTH):
 
 on_circle = jumping(circle, Distance(link=LINK), 2.0, QUARTER_TURN)
 on_ring = jumping(ring, Distance((0.3, -0.2), link=LINK), state_rate, QUARTER_TURN)
+backwards = jumping(ring, Distance((0.3, -0.2), link=LINK), state_rate, BACK)
 on_torus = jumping(torus, Distance(link=harmonic_link([0.8, -0.6])), 2.0, SCREW)
 reset = jumping(plane, Distance(link=ROTATION), 2.0, NOWHERE, (0.8, -0.4), 0.8)
 
@@ -67,12 +68,7 @@ STUDY = Study(
             statement=r"$S^1$, von Mises, Doob $e^{a\cdot y}$, link and jumps at the rate "
             r"$\lambda(x)$: all parts at once",
             source=SOURCE,
-            wrong={
-                "jump to the wrong point": (
-                    ring,
-                    jumping(ring, Distance((0.3, -0.2), link=LINK), state_rate, BACK),
-                )
-            },
+            wrong={"jump to the wrong point": (ring, backwards)},
         ),
         generator_claim(
             "torus",
@@ -98,7 +94,7 @@ STUDY = Study(
             wrong={
                 "reset to the wrong point": (
                     plane,
-                    jumping(plane, Distance(link=ROTATION), 2.0, NOWHERE, (-0.8, 0.4), 0.8),
+                    jumping(plane, Distance(link=ROTATION), 2.0, NOWHERE, (0.8, 0.4), 0.8),
                 )
             },
         ),
@@ -117,6 +113,8 @@ STUDY = Study(
             statement=r"$S^1$, von Mises: diffusion, drift, jump rate and jump law, each by itself",
             source=SOURCE,
             hbar=0.7,
+            target_count=1,
+            wrong={"jump to the wrong point": backwards},
         ),
         steady_claim(
             "ring-steady-state",
@@ -126,6 +124,7 @@ STUDY = Study(
             r"and local current",
             source=SOURCE,
             hbar=0.7,
+            wrong={"jump to the wrong point": backwards},
         ),
     ),
 )

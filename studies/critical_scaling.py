@@ -67,6 +67,7 @@ STUDY = Study(
             "critical-exponent-sphere",
             sphere,
             Mixture(sphere, Distance(), (Jump(1.5, HALF_TURN),)),
+            bias_order=None,
             statement=r"$S^2$, uniform: $4\hbar\beta p$ stays finite for $\gamma^* = 1$ only",
             source=SOURCE,
         ),

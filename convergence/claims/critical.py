@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import softmax
 
 from .. import limits
 from ..operators import streamed_parts
@@ -17,23 +15,26 @@ from ..verification import Claim, Fault, Schedule, Setting
 from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
 from .remembered import remembered
 
-# the exponents whose jump parts are compared, and the factor between the two β
-EXPONENTS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
-FACTOR, FIRST_BETA = 4.0, 20.0
+# the two β between which the growth of the masses is measured
+FACTOR, FIRST_BETA = 4.0, 40.0
 
 
 @dataclass(frozen=True)
 class CriticalProblem:
-    """The exponent γ* at which 4ħβ p neither grows nor falls, an array (targets, 1).
+    """The exponent γ* of the relative mass at which jumps have a finite rate, (targets, 1).
 
-    With p_γ(β) the probability of a jump of relative mass ∝ β^-γ, the slopes
-    dlog(4ħβ p_γ)/dlog β between β and 4β are fitted by a line in γ; γ* is its zero.
+    With the odds p/(1 - p) of a jump, in proportion to β^-γ for the γ of the score,
+
+        γ* = 1 + γ + dlog(p/(1 - p))/dlog β
+
+    between β and 4β: the γ for which 4ħβ p/(1 - p) would neither grow nor fall. The score's γ is
+    put in; measured is that the masses of the local kernel and of the jump's grow alike.
 
     Parameters
     ----------
     space : Space
     score : Mixture
-        Of one jump; its exponent is varied.
+        Of one jump.
     target_count : int
     """
 
@@ -46,46 +47,65 @@ class CriticalProblem:
         """Evaluation points outside every sample, one a row."""
         return self.space.targets((), self.target_count, self.score.images)
 
-    def _critical(self, probability: Callable[[Mixture, float], np.ndarray], beta: float):
-        slopes = []
-        for gamma in EXPONENTS:
-            jumps = tuple(replace(jump, exponent=gamma) for jump in self.score.jumps)
-            score = replace(self.score, jumps=jumps)
-            ratio = probability(score, FACTOR * beta) / probability(score, beta)
-            slopes.append(1 + np.log(ratio) / np.log(FACTOR))
-        slope, level = np.polyfit(EXPONENTS, np.array(slopes), 1)
-        return (-level / slope)[:, None]
+    def _critical(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
+        """γ* from the log-masses (parts, targets) at β and at 4β."""
+        odds = [log_masses[1] - log_masses[0] for log_masses in (near, far)]
+        slope = (odds[1] - odds[0]) / np.log(FACTOR)
+        return (1 + self.score.jumps[0].exponent + slope)[:, None]
 
     def estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
         """γ* at every target, from one sample."""
         columns, at_targets = np.ones((len(points), 1)), np.ones((len(self.targets), 1))
+        masses = [
+            streamed_parts(
+                [(points, columns)], self.score, b, targets=self.targets, target_values=at_targets
+            )[0].T
+            for b in (beta, FACTOR * beta)
+        ]
+        return self._critical(*masses)
 
-        def probability(score: Mixture, beta: float) -> np.ndarray:
-            log_masses, _ = streamed_parts(
-                [(points, columns)], score, beta, targets=self.targets, target_values=at_targets
-            )
-            return softmax(log_masses, axis=1)[:, 1]
-
-        return self._critical(probability, beta)
-
-    @remembered
     def expectation(self, beta: float) -> np.ndarray:
         """The same for N = ∞."""
+        return self.expectation_of(self.score, beta)
 
-        def probability(score: Mixture, beta: float) -> np.ndarray:
-            return limits.MixtureLaw(self.space, score).shares(self.targets, beta)[1]
-
-        return self._critical(probability, beta)
+    @remembered
+    def expectation_of(self, score: Mixture, beta: float) -> np.ndarray:
+        """Of the masses of another mixture."""
+        law = limits.MixtureLaw(self.space, score)
+        masses = [
+            np.stack([piece.log_mass for piece in law.parts(self.targets, b)])
+            for b in (beta, FACTOR * beta)
+        ]
+        return self._critical(*masses)
 
     def effective_degree(self, n: int, beta: float) -> np.ndarray:
         """At the larger of the two β."""
         return limits.effective_degree(self.space, self.score, self.targets, n, FACTOR * beta)
 
+    def faults(self) -> tuple[Fault, ...]:
+        """Neighbouring exponents, and scales that are left out."""
+        right, one = self.expectation, np.ones((len(self.targets), 1))
+        half = replace(self.score, jumps=(replace(self.score.jumps[0], exponent=0.5),))
+        width = 0.5 * self.space.dim
+        return (
+            Fault("γ* = 0.9", lambda beta: 0.9 * one),
+            Fault("γ* = 1.1", lambda beta: 1.1 * one),
+            Fault("β^-1/2 for β^-1", lambda beta: self.expectation_of(half, beta)),
+            Fault("p for 4ħβp", lambda beta: right(beta) - 1),
+            Fault("(π/β)^{d/2} of the jump left out", lambda beta: right(beta) + width),
+        )
+
 
 def critical_exponent_claim(
-    id: str, space: Space, score: Mixture, *, statement: str, source: str
+    id: str,
+    space: Space,
+    score: Mixture,
+    *,
+    statement: str,
+    source: str,
+    bias_order: float | None = 1.0,
 ) -> Claim:
-    """The claim γ* = 1; errors are those of replicates.
+    """The claim γ* = 1.
 
     Parameters
     ----------
@@ -93,9 +113,15 @@ def critical_exponent_claim(
     space : Space
     score : Mixture
         Of one jump.
+    bias_order : float, optional
+        None where both masses grow alike at every β, as with a uniform density.
+
+    Returns
+    -------
+    Claim
+        With the checks of bias, sampling (errors of replicates) and faults.
     """
     problem = CriticalProblem(space, score)
-    one = np.ones((len(problem.targets), 1))
     # enough neighbours at 4β
     few = float(np.min(problem.effective_degree(1, FIRST_BETA)))
     count = 1.1 * LEAST_EFFECTIVE_DEGREE / few
@@ -108,26 +134,17 @@ def critical_exponent_claim(
         functions=(r"\gamma^*",),
         estimate=problem.estimate,
         expectation=problem.expectation,
-        limit=one,
+        limit=np.ones((len(problem.targets), 1)),
         schedules={
             preset: Schedule(
-                betas=tuple(32.0 * 4**k for k in range(8)),
+                betas=tuple(32.0 * 2**k for k in range(8)),
                 sampling=(Setting(int(factor * count), FIRST_BETA, replicates),),
             )
             for preset, (factor, replicates) in sizes.items()
         },
         effective_degree=problem.effective_degree,
-        bias_order=EXPONENTS[0],
-        bias_step=0.25,
-        faults=tuple(
-            Fault(name, lambda beta, value=value: value * one)  # type: ignore[misc]
-            for name, value in (
-                ("γ* = 0.9", 0.9),
-                ("γ* = 1.1", 1.1),
-                ("γ* = 1/2, the scale of a boundary", 0.5),
-                ("γ* = 1 + d/2, mass and width", 1 + 0.5 * space.dim),
-            )
-        ),
+        bias_order=bias_order,
+        faults=problem.faults(),
         checks=("bias", "sampling", "faults"),
-        configuration=repr((problem, problem.targets.tolist(), EXPONENTS, FACTOR)),
+        configuration=repr((problem, problem.targets.tolist(), FACTOR)),
     )

@@ -189,8 +189,8 @@ class GeneratorProblem:
             return float(np.sqrt(np.min(squares + np.diag(np.full(len(squares), np.inf)))))
         if isinstance(self.score, Mixture):
             return least_place_distance(self.targets, self.score.images)
-        if isinstance(self.score, IndefiniteHead):  # exp(-½βκ₀δ²)
-            width = np.sqrt(self.score.curvatures[0] / 2)
+        if isinstance(self.score, IndefiniteHead):  # exp(-½βκδ²) at both maxima
+            width = np.sqrt(min(self.score.curvatures) / 2)
             return float(width) * least_place_distance(self.targets, self.score.images)
         return least_distance(self.space.features(self.targets))
 

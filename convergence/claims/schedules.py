@@ -182,29 +182,3 @@ def _balanced_beta(
     k = 1 / (2 * rate) - order  # sd² grows like β^2k
     noise = np.mean(problem.sampling_error(n, beta)[1] ** 2) * beta ** (-2 * k)
     return float((order * np.mean(bias**2) / (k * noise)) ** (1 / (2 * order + 2 * k)))
-
-
-# means over all points or pairs of a sample: density fluctuations act like a rough potential of
-# size N^-1/2, whatever β, so that with a bias 1/β the error falls like N^-1/2 along β = c N^1/2
-GLOBAL_RATE = 0.5
-# sample sizes, and replicates of the joint and of the sampling check
-_GLOBAL_SIZES = {"smoke": (3, 8, 16), "standard": (5, 24, 48), "paper": (9, 100, 200)}
-
-
-def global_schedules(
-    smallest: int = 500, first_beta: float = 14.0, growth: float = 1.5
-) -> Mapping[str, Schedule]:
-    """For claims on global quantities with replicate errors, β = c N^1/2."""
-
-    def setting(step: int, replicates: int) -> Setting:
-        beta = first_beta * growth ** (GLOBAL_RATE * step)
-        return Setting(round(smallest * growth**step), float(f"{beta:.6g}"), replicates)
-
-    return {
-        preset: Schedule(
-            betas=tuple(32.0 * 2**k for k in range(8)),
-            sampling=(setting(steps - 1, sampling),),
-            joint=tuple(setting(step, joint) for step in range(steps)),
-        )
-        for preset, (steps, joint, sampling) in _GLOBAL_SIZES.items()
-    }

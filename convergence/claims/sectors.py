@@ -11,6 +11,7 @@ import sympy
 from scipy.special import softmax
 
 from .. import limits
+from ..errors import InvalidInputError
 from ..operators import streamed_parts
 from ..scores import Mixture
 from ..spaces import Polynomial, Space
@@ -39,7 +40,12 @@ class Sector:
     square : bool
         ½(e·(y - x))² instead: ħ|e|², the diffusion.
 
-    Without f and direction g = 1: 4ħβ times the probability of the part, the rate of a jump.
+    Without f and direction g = 1: 4ħβ times the probability of a jump, its rate.
+
+    Raises
+    ------
+    InvalidInputError
+        For the local part without f or direction, which has no limit.
     """
 
     label: str
@@ -47,6 +53,10 @@ class Sector:
     f: Polynomial | None = None
     direction: tuple[tuple[float, ...], ...] = ()
     square: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.part == 0 or self.square) and self.f is None and not self.direction:
+            raise InvalidInputError("of the local part give a function f or a direction")
 
     def function_at(self, x: np.ndarray) -> Polynomial:
         """g_x."""
@@ -83,6 +93,21 @@ class SectorProblem:
     around: tuple[Polynomial, ...]
     hbar: float = 1.0
     target_count: int = 3
+
+    def __post_init__(self) -> None:
+        exponents = {jump.exponent for jump in self.score.jumps}
+        parts = {sector.part for sector in self.sectors}
+        if len(exponents) > 1 or (0 in parts and exponents != {1.0}):
+            raise InvalidInputError(
+                "all jumps need one exponent, and the local part the critical one, 1"
+            )
+        if not parts <= set(range(len(self.score.jumps) + 1)):
+            raise InvalidInputError(f"the mixture has no parts {sorted(parts)}")
+        wide = any(jump.beta is not None for jump in self.score.jumps)
+        if wide and self.target_count > 1 and parts != {0}:
+            raise InvalidInputError(
+                "the errors of a wide jump law depend on each other at all targets: ask for one"
+            )
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -167,7 +192,7 @@ class SectorProblem:
             name: score
             for name, score in wrong_scores(self.score).items()
             if isinstance(score, Mixture) and len(score.jumps) == len(self.score.jumps)
-        }
+        }  # a reversed jump has no sector of its own
         return (
             Fault("ħ off by 5 %", lambda beta: 1.05 * right(beta)),
             Fault("β off by 2", lambda beta: 0.5 * right(2 * beta)),

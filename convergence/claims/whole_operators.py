@@ -12,7 +12,6 @@ import numpy as np
 
 from ..errors import LARGEST_DENSE
 from ..operators import MarkovOperator, stationary
-from ..scores import Distance
 from ..verification import Claim, Fault, Schedule, Setting
 from .remembered import remembered
 from .wrong_scores import wrong_scores
@@ -71,12 +70,12 @@ class OperatorProblem(ABC):
     Parameters
     ----------
     space : Space
-    score : Distance
+    score : Distance or Mixture
     hbar : float
     """
 
     space: Any
-    score: Distance
+    score: Any
     hbar: float = 1.0
 
     @property
@@ -89,7 +88,7 @@ class OperatorProblem(ABC):
         """The numbers of a sampled operator."""
 
     @abstractmethod
-    def reference(self, space: Any, score: Distance, beta: float | None) -> list[float]:
+    def reference(self, space: Any, score: Any, beta: float | None) -> list[float]:
         """The numbers for N = ∞; without β the limit."""
 
     self_loops = True
@@ -115,7 +114,7 @@ class OperatorProblem(ABC):
         return self.expectation_of(self.space, self.score, beta)
 
     @remembered
-    def expectation_of(self, space: Any, score: Distance, beta: float) -> np.ndarray:
+    def expectation_of(self, space: Any, score: Any, beta: float) -> np.ndarray:
         """Of another problem."""
         return np.array([self.reference(space, score, beta)])
 
@@ -133,7 +132,7 @@ class OperatorProblem(ABC):
         wrong = {
             name: (self.space, score)
             for name, score in wrong_scores(self.score).items()
-            if isinstance(score, Distance)
+            if isinstance(score, type(self.score))
         }
         wrong |= {name: (space, self.score) for name, space in self.wrong_spaces().items()}
         return (
@@ -154,6 +153,7 @@ def operator_claim(
     source: str,
     course: Course,
     orders: float | tuple[float, ...] = 1.0,
+    wrong: Mapping[str, Any] | None = None,
 ) -> Claim:
     """The claim that the numbers of a sampled P tend to those of the limit as N and β grow.
 
@@ -166,12 +166,18 @@ def operator_claim(
     course : Course
     orders : float or tuple of float
         Of the bias in 1/β.
+    wrong : mapping, optional
+        Further faults: a name, and the score that must be rejected.
 
     Returns
     -------
     Claim
         With all four checks, and an error that falls at least like N^-rate.
     """
+    further = tuple(
+        Fault(name, partial(problem.expectation_of, problem.space, score))
+        for name, score in (wrong or {}).items()
+    )
     return Claim(
         id=id,
         statement=statement,
@@ -185,6 +191,6 @@ def operator_claim(
         bias_order=orders,
         slope=-course.rate,
         slope_is_bound=True,
-        faults=problem.faults(),
+        faults=problem.faults() + further,
         configuration=repr(problem),
     )

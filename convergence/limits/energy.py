@@ -13,7 +13,18 @@ from .mixtures import MixtureLaw, jump_rate
 _NODES = 512  # of the trapezoid rule around the circle
 
 
-def _around(space: Circle) -> np.ndarray:
+def _around(space: Circle, score: Mixture) -> np.ndarray:
+    symmetric = not score.local.link and all(
+        not isinstance(jump.rate, Polynomial)
+        and not any(jump.shift)
+        and np.array_equal(jump.matrix, np.transpose(jump.matrix))
+        for jump in score.jumps
+    )
+    if not symmetric:
+        raise NoReferenceError(
+            "an energy splits into parts for a symmetric kernel: no link, constant rates, and "
+            "jumps T with a symmetric matrix and no shift"
+        )
     if not isinstance(space, Circle):
         raise NoReferenceError(f"energies are known on a Circle, not on {type(space).__name__}")
     return space.at(2 * np.pi * np.arange(_NODES) / _NODES)
@@ -23,7 +34,7 @@ def energy_expectation(
     space: Circle, score: Mixture, f: Polynomial, beta: float, hbar: float = 1.0
 ) -> np.ndarray:
     """2ħβ ∫∫ K_m (f(y) - f(x))² h dν h dν / ∫∫ K h dν h dν for every part m, shape (parts,)."""
-    x = _around(space)
+    x = _around(space, score)
     law = MixtureLaw(space, score)
     pieces = law.parts(x, require_positive("beta", beta))
     log_weights = space.log_density(x) + x @ score.local.slope(space.ambient_dim)
@@ -35,7 +46,7 @@ def energy_expectation(
 
 def energy_limit(space: Circle, score: Mixture, f: Polynomial, hbar: float = 1.0) -> np.ndarray:
     """ħ∫|df|² dπ and ½ ∬ j_m (f(x) - f(y))² ρh dV ρh dV / ∫ (ρh)² dV, π ∝ (ρh)² dV."""
-    x = _around(space)
+    x = _around(space, score)
     law = MixtureLaw(space, score)
     steady = softmax(2 * (space.log_density(x) + x @ score.local.slope(space.ambient_dim)))
     energies = [np.sum(space.gradient(f, x) ** 2, axis=-1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import NoReferenceError, require_positive
+from ..errors import InvalidInputError, NoReferenceError, require_positive
 from ..scores import Distance, Mixture
 from ..spaces import Circle
 from .galerkin import FourierGalerkin
@@ -12,7 +12,8 @@ from .law import step_law
 from .mixtures import MixtureLaw
 from .spheres import SphericalLaw
 
-_MODES = 64  # e^{-ħtk²} at k = 64 is under 1e-17 for ħt > 0.01
+_MODES = 128  # e^{-ħtk²} is under 1e-16 there for ħt > 0.0025
+_NEGLIGIBLE = 1e-12
 
 
 class CircularWalk:
@@ -58,10 +59,19 @@ class CircularWalk:
         if np.isinf(beta):
             factors = np.exp(-self.eigenvalues * t)
         else:
-            factors = self.multipliers(beta) ** round(4 * self.hbar * beta * t)
+            steps = 4 * self.hbar * beta * t
+            if abs(steps - round(steps)) > 1e-6:
+                raise InvalidInputError(f"4ħβt must be a whole number of steps, not {steps:g}")
+            factors = self.multipliers(beta) ** round(steps)
+        if max(abs(factors[0]), abs(factors[-1])) > _NEGLIGIBLE:
+            raise NoReferenceError(f"the Fourier series of the walk is cut too early at t = {t:g}")
         return float(np.real(np.exp(-1j * angle * self.waves[:, 0]) @ factors) / (2 * np.pi))
 
     def varadhan(self, angle: float, t: float, beta: float = np.inf) -> float:
         """-4ħt log(p_t sqrt(4πħt)): tends to d² for t → 0, or to 0 where a jump joins x and y."""
-        width = np.sqrt(4 * np.pi * self.hbar * t) / self.space.radius
-        return float(-4 * self.hbar * t * np.log(self.density(angle, t, beta) * width))
+        density = self.density(angle, t, beta) / self.space.radius
+        if density < _NEGLIGIBLE:
+            raise NoReferenceError(
+                f"the density at t = {t:g} is lost in the rounding of its series"
+            )
+        return float(-4 * self.hbar * t * np.log(density * np.sqrt(4 * np.pi * self.hbar * t)))

@@ -8,7 +8,7 @@ from functools import singledispatch
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from ..errors import require_positive
+from ..errors import InvalidInputError, NoReferenceError, require_positive
 from ..scores import Distance, Jump, Mixture, Part
 from ..spaces import FlatTorus, Gaussian, Polynomial, SmoothFunction, Space, Sphere
 from .gaussians import GaussianLaw
@@ -19,8 +19,17 @@ from .witten import generator, jump_part, second_and_first_order
 
 @singledispatch
 def anywhere_law(space: Space, score: Distance) -> PolynomialLaw:
-    """The step law of a distance for queries that need not lie on the space."""
-    return step_law(space, score)  # type: ignore[return-value]
+    """The step law of a distance for queries that need not lie on the space.
+
+    Raises
+    ------
+    NoReferenceError
+        On spaces other than spheres, flat tori and Gaussian ones.
+    """
+    raise NoReferenceError(
+        f"jumps have an exact expectation on spheres, flat tori and Gaussian spaces, not on "
+        f"{type(space).__name__}"
+    )
 
 
 @anywhere_law.register
@@ -89,6 +98,7 @@ class MixtureLaw(StepLaw):
 
     def __init__(self, space: Space, score: Mixture) -> None:
         self.space, self.score = space, score
+        refuse_other_volume(space, score)
         doob = score.local.doob
         self.local = step_law(space, score.local)
         self.remote = anywhere_law(space, Distance(doob))
@@ -161,7 +171,7 @@ class MixtureLaw(StepLaw):
         return shift, variance
 
     def sector_limit(self, g: Polynomial, m: int, x: np.ndarray) -> np.ndarray:
-        """The limit of 4β `sector_mean`; of the local part for g(x) = 0."""
+        """The limit of 4β^γ `sector_mean`; of the local part, γ = 1, for g(x) = 0."""
         if m == 0:
             return -generator(self.space, self.score.local, g, x)
         jump = self.score.jumps[m - 1]
@@ -169,7 +179,7 @@ class MixtureLaw(StepLaw):
         mean = g(destination)
         if jump.beta is not None:
             mean = mean + self.remote.mean_increment(g, destination, jump.beta, 1)
-        return jump_rate(self.space, self.score, jump, x) * mean
+        return leading_rate(self.space, self.score, jump, x) * mean
 
     def _pieces(self, x: np.ndarray, beta: float, power: int) -> list[Piece]:
         if power == 1:
@@ -199,6 +209,16 @@ class MixtureLaw(StepLaw):
         return self._mean([p.squared_increment(f, x) for p in pieces], pieces)
 
 
+def refuse_other_volume(space: Space, score: Mixture) -> None:
+    """Raise InvalidInputError where jump laws are normalised on another space than this one."""
+    wide = any(jump.beta is not None for jump in score.jumps)
+    if wide and score.space.log_kernel_volume(1.0) != space.log_kernel_volume(1.0):
+        raise InvalidInputError(
+            f"the mixture normalises its jump laws on {score.space}, not on {space}: give both the "
+            "same space, up to its density"
+        )
+
+
 @score_law.register
 def _(score: Mixture, space: Space) -> MixtureLaw:
     return MixtureLaw(space, score)
@@ -213,11 +233,29 @@ def jump_rate(space: Space, score: Mixture, jump: Jump, x: np.ndarray) -> np.nda
     """The limit of 4β (probability of a jump), λ(x)/ħ · (ρh seen from Tx) / ρh(x), shape (...).
 
     Of a jump law of finite width, ∫ k(Tx, y) ρh(y) dV(y) is seen; else ρh(Tx).
+
+    Raises
+    ------
+    NoReferenceError
+        For an exponent other than the critical one, where no finite rate exists.
+    InvalidInputError
+        Where T leads off the space.
     """
+    if jump.exponent != 1:
+        raise NoReferenceError(
+            f"jumps of relative mass β^-{jump.exponent:g} have no finite rate: exponent = 1 has"
+        )
+    return leading_rate(space, score, jump, x)
+
+
+def leading_rate(space: Space, score: Mixture, jump: Jump, x: np.ndarray) -> np.ndarray:
+    """The limit of 4β^γ (probability of a jump) for jumps of relative mass λ/4β^γ, shape (...)."""
+    refuse_other_volume(space, score)
     slope = score.local.slope(space.ambient_dim)
     here = space.log_density(x) + x @ slope
     destination = jump.destination(x)
     if jump.beta is None:
+        step_law(space, Distance()).log_mass(destination, 1.0, 1)  # refuses points off the space
         there = space.log_density(destination) + destination @ slope
     else:
         law = anywhere_law(space, Distance(score.local.doob))

@@ -49,7 +49,10 @@ class RingChain:
                 f"a current needs a Circle and steps much shorter than it, not {space} at "
                 f"beta = {beta:g}; take a larger beta"
             )
-        count = 64 + int(12 * np.sqrt(width))  # two nodes a standard deviation of K
+        jumps = score.jumps if isinstance(score, Mixture) else ()
+        narrowest = max(self.beta, *(jump.beta or 0.0 for jump in jumps), 0.0)
+        # two nodes a standard deviation of the narrowest part
+        count = 64 + int(12 * np.sqrt(2 * narrowest) * space.radius)
         self.angles = 2 * np.pi * np.arange(count) / count
         x = self.points = space.at(self.angles)
         parts = [

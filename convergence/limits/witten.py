@@ -79,7 +79,7 @@ def _(
 
 @singledispatch
 def jump_part(score: Score, space: Space, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
-    """The integral part of the limit over ħ, ∫ j (f(x) - f(y)); zero but for a `Mixture`."""
+    """The integral part of the limit over ħ, ∫ j (f(x) - f(y)); zero where there are no jumps."""
     return np.zeros(np.shape(x)[:-1])
 
 

@@ -44,7 +44,7 @@ def generator(
         The sample y_j (on a chart its features).
     values : ndarray, shape (N,) or (N, F)
         f(y_j), one column a function.
-    score : Distance, PerPointMetric or Causal
+    score : Distance, Mixture, IndefiniteHead, PerPointMetric, GeneralLink or Causal
         The kernel and, for a distance, its link and the weight on its keys.
     beta : float
         Inverse squared bandwidth.
@@ -296,8 +296,8 @@ def _sums(
             log_mass, means = gaussian_sums(
                 part.queries, keys, part.beta, log_weights, values, centers, exclude=exclude
             )
-            first = log_mass if not found else first
             found.append((log_mass + part.log_weight, means))
+        first = found[0][0]
     heaviest = 0.0 if log_weights is None else float(np.max(log_weights))
     log_masses, columns = (np.stack(each, axis=1) for each in zip(*found, strict=True))
     return first - heaviest, log_masses, columns

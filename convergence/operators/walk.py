@@ -14,14 +14,12 @@ from .markov import MarkovOperator
 
 
 def walk_density(
+    operator: MarkovOperator,
     features: np.ndarray,
     score: GaussianScore,
-    beta: float,
     steps: Sequence[int],
     x: np.ndarray,
     y: np.ndarray,
-    *,
-    self_loops: bool,
 ) -> np.ndarray:
     """The density of P^m(x, dy) against the law ν of the sample, for several numbers of steps m.
 
@@ -31,20 +29,25 @@ def walk_density(
 
     Parameters
     ----------
+    operator : MarkovOperator
+        P, made of the next two by `MarkovOperator.of_sample`.
     features : ndarray, shape (N, D)
     score : Distance or Mixture
-    beta : float
     steps : increasing sequence of int, each at least 2
     x, y : ndarray, shape (D,)
-    self_loops : bool
 
     Returns
     -------
     ndarray, one number for each m
+
+    Raises
+    ------
+    InvalidInputError
+        For numbers of steps that do not increase.
     """
     if min(steps) < 2 or any(b <= a for a, b in pairwise(steps)):
         raise InvalidInputError(f"numbers of steps must increase from at least 2 on, not {steps}")
-    operator = MarkovOperator.of_sample(features, score, beta, self_loops=self_loops)
+    beta = operator.beta
     parts, (first, *_) = score.parts(features, beta), operator.components_
     share = 1.0 if first.share is None else first.share
     log_rows = operator.log_degrees[:, 0] + parts[0].log_weight - np.log(share)

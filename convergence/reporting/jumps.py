@@ -58,7 +58,7 @@ def transition_kernel(
     claims = [c for c in run.study.claims if c.space.dim == 1 and run.batches(c)["joint"]]
     shown = [claim for claim in claims if claim.sampling_error is not None]
     error_panel(bottom, run, shown)
-    bottom.legend(handles=claim_handles(run, shown), loc="lower left", fontsize=6)
+    figure.legend(handles=claim_handles(run, shown), loc="outside lower center", ncols=2)
     bottom.set_ylabel("error of the generator, r.m.s.")
     return figure
 

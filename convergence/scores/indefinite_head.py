@@ -82,5 +82,7 @@ class IndefiniteHead:
     def parts(self, features: np.ndarray, beta: float) -> list[Part]:
         """exp(β Σ_k s_k φ_k(x)·φ_k(y)) as one Gaussian kernel exp(-β'|u - φ(y)|²), 2β'u = βsφ."""
         scale = np.repeat(self.coefficients(beta), 2)
-        own = beta * float(np.max(np.abs(scale))) / 2
-        return [Part(beta * scale / (2 * own) * self.fourier_features(features), own)]
+        own, places = beta * float(np.max(np.abs(scale))) / 2, self.fourier_features(features)
+        queries = beta * scale / (2 * own) * places
+        # K(x, x) = 1, whatever the size of the exponents
+        return [Part(queries, own, own * np.sum((queries - places) ** 2, axis=-1))]

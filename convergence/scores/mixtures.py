@@ -11,6 +11,7 @@ from ..errors import InvalidInputError, require_positive
 from ..spaces import Polynomial, Space
 from .distance import Distance, Part
 from .links import Matrix, matrix_of
+from .normalisations import RANDOM_WALK
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Mixture:
     def __post_init__(self) -> None:
         if not self.jumps:
             raise InvalidInputError("a mixture needs at least one jump; else give the Distance")
-        if self.local.reuses_sample:
+        if self.local.normalisation != RANDOM_WALK:
             raise InvalidInputError(
                 "a mixture weights its rows by the sum of all its parts: its local kernel has the "
                 "random walk's normalisation, with a Doob weight if wanted"

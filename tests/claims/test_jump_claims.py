@@ -3,10 +3,18 @@
 import numpy as np
 import pytest
 
-from convergence.claims import Sector, critical_exponent_claim, generator_claim, sector_claim
+from convergence.claims import (
+    Sector,
+    critical_exponent_claim,
+    generator_claim,
+    sector_claim,
+    steady_claim,
+)
 from convergence.claims.generator import GeneratorProblem
 from convergence.claims.sectors import SectorProblem
+from convergence.claims.varadhan import VaradhanProblem
 from convergence.claims.wrong_scores import wrong_scores
+from convergence.errors import InvalidInputError
 from convergence.limits import MixtureLaw
 from convergence.scores import Distance, IndefiniteHead, Jump, Mixture, harmonic_link
 from convergence.spaces import Circle, Sphere
@@ -38,7 +46,7 @@ def errors(problem, n, beta, replicates):
 
 def test_sampling_constants_of_sectors():
     """N(0, 1) at a false-alarm rate of 1e-4 a column."""
-    problem = SectorProblem(ring, DIRECTED, SECTORS, (ring.fourier(1, 0.3),), 0.7)
+    problem = SectorProblem(ring, DIRECTED, SECTORS, (ring.fourier(1, 0.3),), 0.7, 1)
     found = errors(problem, 6000, 20.0, 120)
     for column in range(len(SECTORS)):
         assert_standard_normal(found[:, :, column])
@@ -64,15 +72,16 @@ def test_sampling_constants_of_the_generator(space, score, f):
 
 def test_sectors_have_their_limits_and_add_up():
     f = ring.fourier(2, 0.3)
-    problem = SectorProblem(ring, DIRECTED, (Sector("l", 0, f=f), Sector("j", 1, f=f)), (f,), 0.7)
-    whole = GeneratorProblem(ring, DIRECTED, (f,), 0.7)
+    sectors = (Sector("l", 0, f=f), Sector("j", 1, f=f))
+    problem = SectorProblem(ring, DIRECTED, sectors, (f,), 0.7, 1)
+    whole = GeneratorProblem(ring, DIRECTED, (f,), 0.7, 1)
     np.testing.assert_array_equal(problem.targets, whole.targets)
     for part, all_of_it in (
         (problem.limit, whole.limit),
         (problem.expectation(30.0), whole.expectation(30.0)),
     ):
         np.testing.assert_allclose(part.sum(axis=1, keepdims=True), all_of_it, rtol=1e-11)
-    named = SectorProblem(ring, DIRECTED, SECTORS[:3], (f,), 0.7)
+    named = SectorProblem(ring, DIRECTED, SECTORS[:3], (f,), 0.7, 1)
     x = named.targets
     slope = ring.log_density_gradient(x) + np.array([0.3, -0.2])
     along = np.sum((x @ np.transpose(QUARTER)) * slope, axis=1) + 0.8
@@ -148,8 +157,34 @@ def test_critical_claims_keep_their_scale():
 
 
 def test_the_critical_exponent_is_one():
-    score = Mixture(Circle(), Distance(), (Jump(1.5, ANTIPODE),))
-    claim = critical_exponent_claim("c", Circle(), score, statement="", source="")
-    misses = [np.max(np.abs(claim.expectation(beta) - 1)) for beta in (1e4, 4e4)]
-    assert misses[0] / misses[1] == pytest.approx(2, rel=0.05)  # of order β^-1/2
-    assert misses[0] < 2e-3
+    for gamma in (0.5, 1.0, 2.0):
+        score = Mixture(ring, Distance(), (Jump(1.5, QUARTER, exponent=gamma),))
+        claim = critical_exponent_claim("c", ring, score, statement="", source="")
+        misses = [np.max(np.abs(claim.expectation(beta) - 1)) for beta in (100.0, 200.0)]
+        assert misses[0] / misses[1] == pytest.approx(2, rel=0.05)
+        assert 1e-5 < misses[0] < 3e-3
+    uniform = Mixture(Circle(), Distance(), (Jump(1.5, QUARTER),))
+    claim = critical_exponent_claim("c", Circle(), uniform, statement="", source="")
+    np.testing.assert_allclose(claim.expectation(30.0), 1, rtol=1e-12)
+
+
+def test_refusals():
+    f, wide = ring.fourier(1, 0.3), DIRECTED
+    bonds = (Jump(1.0, ANTIPODE), Jump(1.0, QUARTER, exponent=2.0))
+    two = Mixture(ring, Distance(), bonds)
+    for score, sectors, count in (
+        (wide, (Sector("rate", 1),), 3),  # targets that depend on each other
+        (two, (Sector("rate", 1),), 3),  # two scales
+        (Mixture(ring, Distance(), bonds[1:]), (Sector("local", 0, f=f),), 3),
+        (Mixture(ring, Distance(), bonds[:1]), (Sector("rate", 2),), 3),
+    ):
+        with pytest.raises(InvalidInputError):
+            SectorProblem(ring, score, sectors, (f,), 0.7, count)
+    with pytest.raises(InvalidInputError, match="local"):
+        Sector("nothing", 0)
+    large = Circle(radius=1.4)
+    jump = Mixture(large, Distance(), (Jump(1.0, ANTIPODE),))
+    with pytest.raises(InvalidInputError, match="radius"):
+        steady_claim("s", large, jump, statement="", source="")
+    with pytest.raises(InvalidInputError, match="unit"):
+        VaradhanProblem(large, jump)

@@ -221,6 +221,11 @@ def test_varadhan_s_distance():
     assert far[0] / far[1] == pytest.approx(2, rel=0.01)
     with pytest.raises(NoReferenceError, match="angle"):
         limits.CircularWalk(ring, bond)
+    for t in (0.001, 0.03):  # the series is too short; the density too small
+        with pytest.raises(NoReferenceError, match="series"):
+            local.varadhan(np.pi, t)
+    with pytest.raises(InvalidInputError, match="whole"):
+        local.varadhan(np.pi, 0.2, 10.1)
 
 
 def test_indefinite_head_widths():
@@ -237,6 +242,38 @@ def test_indefinite_head_widths():
         assert degree == pytest.approx(1000 / (2 * np.pi) * np.sqrt(2 * np.pi / (50 * near)))
         found = limits.expectation(Circle(), head, f, x, 1e5, 0.7) / f(x)
         assert found == pytest.approx(0.7 * eigenvalue, rel=1e-4)
+
+
+def test_wrong_problems_are_refused():
+    f, x = ring.fourier(1, 0.3), ring.at(np.array([0.3, 1.2]))
+    supercritical = Mixture(ring, Distance(), (Jump(1.0, ANTIPODE, exponent=2.0),))
+    off = Mixture(ring, Distance(), (Jump(1.0, ((0.5, 0.0), (0.0, 0.5))),))
+    other = Mixture(Circle(radius=2.0), Distance(), (Jump(1.0, ANTIPODE, beta=1.5),))
+    for call in (limits.generator, lambda *a: limits.FourierGalerkin(a[0], a[1], 5)):
+        with pytest.raises(NoReferenceError, match="finite rate"):
+            call(ring, supercritical, f, x)
+        with pytest.raises(InvalidInputError, match="lie on"):
+            call(ring, off, f, x)
+        with pytest.raises(InvalidInputError, match="normalises"):
+            call(ring, other, f, x)
+    chart = Ellipse(1, 1)
+    on_chart = Mixture(chart, Distance(), (Jump(1.0, ANTIPODE),))
+    with pytest.raises(NoReferenceError, match="spheres"):
+        limits.expectation(chart, on_chart, chart.function("cos(u)"), np.array([0.3]), 20.0)
+    for score in (EVERYTHING, Mixture(ring, Distance(), (Jump(1.0, QUARTER),))):
+        with pytest.raises(NoReferenceError, match="symmetric"):
+            limits.energy_limit(ring, score, f)
+
+
+def test_a_chain_resolves_narrow_jumps():
+    score = Mixture(ring, Distance(), (Jump(1.0, QUARTER, beta=2000.0),))
+    chain = limits.RingChain(ring, score, 20.0)
+    law = limits.MixtureLaw(ring, score)
+    step = np.exp(chain.log_markov) @ ring.fourier(2)(chain.points)
+    exact = ring.fourier(2)(chain.points) + law.mean_increment(
+        ring.fourier(2), chain.points, 20.0, 1
+    )
+    np.testing.assert_allclose(step, exact, atol=1e-10)
 
 
 def test_refusals():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from convergence import limits
 from convergence.errors import InvalidInputError, NoMassError
 from convergence.operators import (
     MarkovOperator,
@@ -14,7 +15,7 @@ from convergence.operators import (
     streamed_parts,
     walk_density,
 )
-from convergence.scores import Distance, IndefiniteHead, Jump, Mixture, harmonic_link
+from convergence.scores import Distance, IndefiniteHead, Jump, KeyPotential, Mixture, harmonic_link
 from convergence.spaces import Circle
 
 ring = Circle(kappa=0.5)
@@ -22,10 +23,11 @@ POINTS = ring.sample(300, np.random.default_rng(3))
 TARGETS = ring.at(np.array([0.2, 2.0]))
 BETA = 12.0
 QUARTER, ANTIPODE = ((0.0, -1.0), (1.0, 0.0)), ((-1.0, 0.0), (0.0, -1.0))
+RATE = ring.polynomial("3/2 + x0")
 DIRECTED = Mixture(
     ring,
     Distance((0.3, -0.2), link=harmonic_link([0.8])),
-    (Jump(ring.polynomial("3/2 + x0"), QUARTER, beta=1.5), Jump(0.7, ANTIPODE)),
+    (Jump(RATE, QUARTER, beta=1.5), Jump(0.7, ANTIPODE)),
 )
 SYMMETRIC = Mixture(ring, Distance((0.3, -0.2)), (Jump(1.5, ANTIPODE),))
 
@@ -106,14 +108,14 @@ def test_energies_of_a_symmetric_mixture(loops):
     np.testing.assert_allclose(parts[1], parts[1].T, rtol=1e-9, atol=1e-18)
     squares = (f[:, None] - f) ** 2
     expected = 2 * 0.7 * BETA * np.sum(parts * squares, axis=(1, 2)) / np.sum(parts)
-    found = dirichlet_parts(POINTS, f, SYMMETRIC, BETA, 0.7, self_loops=loops)
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
     operator = MarkovOperator.of_sample(POINTS, SYMMETRIC, BETA, self_loops=loops)
+    found = dirichlet_parts(operator, f, 0.7)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
     law = np.sum(parts, axis=(0, 2)) / np.sum(parts)
     np.testing.assert_allclose(stationary(operator).law, law, rtol=1e-8)
     assert np.sum(found) == pytest.approx(law @ (f * operator.generator(f, 0.7)), rel=1e-10)
     with pytest.raises(InvalidInputError, match="symmetric"):
-        dirichlet_parts(POINTS, f, DIRECTED, BETA, self_loops=loops)
+        dirichlet_parts(MarkovOperator.of_sample(POINTS, DIRECTED, BETA, self_loops=loops), f)
 
 
 @pytest.mark.parametrize("score", [DIRECTED, Distance((0.3, -0.2))], ids=["mixture", "distance"])
@@ -127,10 +129,10 @@ def test_density_of_several_steps(score):
     np.fill_diagonal(whole, 0)
     last = np.sum(dense_parts(score, POINTS, y[None]), axis=0)[:, 0] / whole.sum(axis=1)
     expected = [300 * first @ np.linalg.matrix_power(dense, m - 2) @ last for m in (2, 5, 9)]
-    found = walk_density(POINTS, score, BETA, (2, 5, 9), x, y, self_loops=False)
+    found = walk_density(operator, POINTS, score, (2, 5, 9), x, y)
     np.testing.assert_allclose(found, expected, rtol=1e-11)
     with pytest.raises(InvalidInputError, match="steps"):
-        walk_density(POINTS, score, BETA, (5, 5), x, y, self_loops=False)
+        walk_density(operator, POINTS, score, (5, 5), x, y)
 
 
 def test_refusals():
@@ -147,6 +149,7 @@ def test_refusals():
         lambda: Jump(1.0, ANTIPODE, beta=-1.0),
         lambda: Jump(1.0, ANTIPODE, exponent=0.0),
         lambda: Mixture(ring, Distance(), ()),
+        lambda: Mixture(ring, Distance(normalisation=KeyPotential(RATE)), SYMMETRIC.jumps),
         lambda: IndefiniteHead(1.0, 0.5, 1.0),
         lambda: IndefiniteHead(1.0, 0.0, 0.0),
         lambda: IndefiniteHead(1.0, 0.0, 1.0).keys(np.array([[1.1, 0.0]])),
@@ -155,3 +158,14 @@ def test_refusals():
     ):
         with pytest.raises(InvalidInputError):
             wrong()
+
+
+def test_a_head_at_any_beta():
+    """Exponents of a head are large however its features lie: rows have their mass all the same."""
+    points = Circle().at(2 * np.pi * np.arange(20_000) / 20_000)
+    x, f = Circle().at(np.array([0.3, 2.0])), Circle().fourier(1, 0.3)
+    for beta in (600.0, 5000.0):
+        head = IndefiniteHead(1.0, 0.2, 1.5)
+        found = generator(points, f(points), head, beta, targets=x, target_values=f(x))
+        exact = limits.expectation(Circle(), head, f, x, beta)
+        np.testing.assert_allclose(found, exact, rtol=1e-7)  # a trapezoid rule
