@@ -22,6 +22,7 @@ sphere = Sphere(2, kappa=0.6, mu=(0.9, -0.4, 0.5))
 torus = FlatTorus((Circle(kappa=0.6, mean_angle=0.5), Circle(kappa=0.4, mean_angle=-1.0)))
 
 ANTIPODE = ((-1.0, 0.0), (0.0, -1.0))
+MIRROR = ((1.0, 0.0), (0.0, -1.0))
 QUARTER_TURN = ((0.0, -1.0), (1.0, 0.0))
 ANTIPODE_IN_SPACE = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
 HALF_TURN = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0))
@@ -152,7 +153,7 @@ STUDY = Study(
             r"/\int\rho\,d\nu$, part by part",
             source=SOURCE,
             hbar=0.7,
-            wrong={"jump to the wrong point": bond(ring, 1.5, QUARTER_TURN)},
+            wrong={"jump to the wrong point": bond(ring, 1.5, MIRROR)},
         ),
         varadhan_claim(
             "varadhan-local",

@@ -67,7 +67,7 @@ class VaradhanProblem(OperatorProblem):
         right, times = self.expectation, np.array(TIMES)
         prefactor = 4 * times * np.log(np.sqrt(4 * np.pi * times))
         return (
-            Fault("2ħβ for 4ħβ", lambda beta: self._of_steps(0.5, beta)),
+            Fault("half the steps", lambda beta: self._of_steps(0.5, beta)),
             Fault("4ħt off by 10 %", lambda beta: 1.1 * right(beta)),
             Fault("-2ħt log p", lambda beta: right(beta) / 2),
             Fault("sqrt(4πħt) left out", lambda beta: right(beta) + prefactor),
