@@ -24,6 +24,7 @@ from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
 from .ring_chain import RingChain
 from .rotation import gaussian_stationary
+from .strata import StratifiedLaw
 from .tilted_ring import TiltedRing
 from .witten import drift, generator
 
@@ -34,6 +35,7 @@ __all__ = [
     "QuadratureLaw",
     "RingChain",
     "StepLaw",
+    "StratifiedLaw",
     "TiltedRing",
     "bridge_potentials",
     "causal_limit",
