@@ -9,21 +9,30 @@ from .identity import identity_claim
 from .magnetic import MagneticProblem, magnetic_claim
 from .metric import MetricProblem, metric_claim
 from .schedules import PRESETS
+from .strata import dimension_claim, interior_claim, layer_claim, share_claim, strata_claim
+from .strata_problems import DimensionProblem, StrataProblem
 
 __all__ = [
     "PRESETS",
     "CausalProblem",
     "CurrentProblem",
     "DensityProblem",
+    "DimensionProblem",
     "GeneratorProblem",
     "MagneticProblem",
     "MetricProblem",
+    "StrataProblem",
     "bridge_claim",
     "causal_claim",
     "current_claim",
     "density_claim",
+    "dimension_claim",
     "generator_claim",
     "identity_claim",
+    "interior_claim",
+    "layer_claim",
     "magnetic_claim",
     "metric_claim",
+    "share_claim",
+    "strata_claim",
 ]

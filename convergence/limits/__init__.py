@@ -17,6 +17,7 @@ from .law import (
     score_law,
     step_law,
 )
+from .layers import Layer, crossing_generator, layer, strata_generator, tangent_share
 from .magnetic import magnetic_expectation, magnetic_limit
 from .normalised import log_weight
 from .potentials import bridge_potentials, log_mass, sinkhorn_potential
@@ -31,6 +32,7 @@ from .witten import drift, generator
 __all__ = [
     "CausalLaw",
     "FourierGalerkin",
+    "Layer",
     "Profile",
     "QuadratureLaw",
     "RingChain",
@@ -40,12 +42,14 @@ __all__ = [
     "bridge_potentials",
     "causal_limit",
     "causal_scale",
+    "crossing_generator",
     "drift",
     "effective_degree",
     "expectation",
     "expectation_of",
     "gaussian_stationary",
     "generator",
+    "layer",
     "log_mass",
     "log_weight",
     "magnetic_expectation",
@@ -57,4 +61,6 @@ __all__ = [
     "score_law",
     "sinkhorn_potential",
     "step_law",
+    "strata_generator",
+    "tangent_share",
 ]
