@@ -1,8 +1,8 @@
 """Boundary layers: next to an edge one step leans inwards, β^-1/2 deep and not β^-1.
 
-At distance s/sqrt β from a boundary sqrt β (P - I) f → f' e^{-s²}/(sqrt π (1 + erf s)), f' the inward
-derivative: 4ħβ(I - P) f diverges there like sqrt β. Further in, the usual limit is met up to what
-the kernel sees of the edge, which falls like e^{-s²}.
+At distance s/sqrt β from a boundary sqrt β (P - I) f → f' e^{-s²}/(sqrt π (1 + erf s)), f' the
+inward derivative: 4ħβ(I - P) f diverges there like sqrt β. Further in, the usual limit is met up to
+what the kernel sees of the edge, which falls like e^{-s²}.
 """
 
 from convergence.claims import interior_claim, layer_claim

@@ -9,6 +9,7 @@ from .identity import identity_claim
 from .magnetic import MagneticProblem, magnetic_claim
 from .metric import MetricProblem, metric_claim
 from .schedules import PRESETS
+from .star_spectrum import SpectrumProblem, SubspaceProblem, spectrum_claim, subspace_claim
 from .strata import dimension_claim, interior_claim, layer_claim, share_claim, strata_claim
 from .strata_problems import DimensionProblem, StrataProblem
 
@@ -21,7 +22,9 @@ __all__ = [
     "GeneratorProblem",
     "MagneticProblem",
     "MetricProblem",
+    "SpectrumProblem",
     "StrataProblem",
+    "SubspaceProblem",
     "bridge_claim",
     "causal_claim",
     "current_claim",
@@ -34,5 +37,7 @@ __all__ = [
     "magnetic_claim",
     "metric_claim",
     "share_claim",
+    "spectrum_claim",
     "strata_claim",
+    "subspace_claim",
 ]

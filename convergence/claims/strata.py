@@ -151,7 +151,9 @@ def layer_claim(
     makers = {"as if no ray ended": both_sides, **(wrong or {})}
     faults = (
         *general_faults(problem),
-        Fault("4β(I - P), a diffusion", lambda beta: -4 * np.sqrt(beta) * problem.expectation(beta)),
+        Fault(
+            "4β(I - P), a diffusion", lambda beta: -4 * np.sqrt(beta) * problem.expectation(beta)
+        ),
         *shifted(problem, {name: profiles(make(near)) for name, make in makers.items()}),
     )
     labels = tuple(f.label for f in functions)
@@ -202,9 +204,15 @@ def interior_claim(
     wrong : mapping, optional
         Further faults: a name, and a wrong limit (targets, functions).
     """
-    still = StrataProblem(space, places, functions, ((0.0,) * len(functions),) * len(places), -4, 1, 0)
+    still = StrataProblem(
+        space, places, functions, ((0.0,) * len(functions),) * len(places), -4, 1, 0
+    )
     x = still.targets(1.0)
-    own = np.stack([limits.strata_generator(space, f, x) for f in functions], axis=-1) if limit is None else limit
+    own = (
+        np.stack([limits.strata_generator(space, f, x) for f in functions], axis=-1)
+        if limit is None
+        else limit
+    )
     problem = replace(still, values=rows(own))
     faults = (
         *general_faults(problem),
@@ -296,7 +304,9 @@ def share_claim(
         Further faults: layers of these widths.
     """
     inside = space.function(*("1" if k == stratum else "0" for k in range(len(space.strata))))
-    problem = StrataProblem(space, places, (inside,), tuple((float(p),) for p in shares), 1, 0, width)
+    problem = StrataProblem(
+        space, places, (inside,), tuple((float(p),) for p in shares), 1, 0, width
+    )
     faults = (
         *general_faults(problem),
         *(

@@ -135,12 +135,13 @@ class StrataProblem:
     ) -> np.ndarray:
         """With the kernel of ratio·β, of some strata for each target, or at another width."""
         x = self.targets(beta, width)
-        seen = [None] * len(x) if strata is None else strata
-        found = [
-            self._each(lambda g, y, law=self.law(s): law.mean_increment(g, y, ratio * beta, 1), [y])
-            for y, s in zip(x, seen, strict=True)
-        ]
-        return self.scale(beta) * np.concatenate(found)
+        found = []
+        for i, target in enumerate(x):
+            law: Any = self.law(None if strata is None else strata[i])
+            found.append(
+                [law.mean_increment(g, target, ratio * beta, 1) for g in self.functions_at(target)]
+            )
+        return self.scale(beta) * np.array(found)
 
     @remembered
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:

@@ -23,6 +23,7 @@ from .normalised import log_weight
 from .potentials import bridge_potentials, log_mass, sinkhorn_potential
 from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
+from .quantum_graph import GraphChain, QuantumGraph
 from .ring_chain import RingChain
 from .rotation import gaussian_stationary
 from .strata import StratifiedLaw
@@ -32,9 +33,11 @@ from .witten import drift, generator
 __all__ = [
     "CausalLaw",
     "FourierGalerkin",
+    "GraphChain",
     "Layer",
     "Profile",
     "QuadratureLaw",
+    "QuantumGraph",
     "RingChain",
     "StepLaw",
     "StratifiedLaw",

@@ -76,7 +76,10 @@ def layer(
     places = space.features(starts)
     values = np.array([[f(start[None])[0] for f in functions] for start in starts])
     directions = np.stack(
-        [space.charts[r.stratum].jacobian(np.asarray(r.start)) @ np.asarray(r.direction) for r in rays]
+        [
+            space.charts[r.stratum].jacobian(np.asarray(r.start)) @ np.asarray(r.direction)
+            for r in rays
+        ]
     )
     if not np.allclose(places, places[0], rtol=0, atol=1e-12):
         raise InvalidInputError("the rays of a layer start at one point")

@@ -18,7 +18,7 @@ from ..errors import InvalidInputError
 from ..scores import RANDOM_WALK, Distance
 from ..spaces import StratifiedSpace
 from .cells import CUTOFF, MARGIN, extent, sampled_points
-from .law import StepLaw, log_density, refuse_normalisation, step_law
+from .law import refuse_normalisation, step_law
 from .quadrature import QuadratureLaw, Rule
 
 
@@ -86,7 +86,9 @@ class StratifiedLaw(QuadratureLaw):
         logs = np.array([rule.log_mass + np.log(self.space.masses[k]) for k, rule in parts])
         total = float(np.logaddexp.reduce(logs))
         points = [self.space.points(k, rule.points) for k, rule in parts]
-        weights = [np.exp(log - total) * rule.weights for log, (_, rule) in zip(logs, parts, strict=True)]
+        weights = [
+            np.exp(log - total) * rule.weights for log, (_, rule) in zip(logs, parts, strict=True)
+        ]
         return Rule(np.concatenate(points), np.concatenate(weights), total)
 
     def _refuse_outside(self, x: np.ndarray) -> None:

@@ -150,7 +150,7 @@ def by_stratum(
     seen = 0
     for k, (dim, piece) in enumerate(pieces):
         own = points[..., 0] == k
-        count = np.count_nonzero(own)
+        count = int(np.count_nonzero(own))
         if count:
             found[own] = piece(points[own][:, 1 : 1 + dim])
         seen += count
@@ -196,7 +196,9 @@ class StratifiedSpace(PlainData):
         for name in ("strata", "singular"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if len({s.chart.ambient_dim for s in self.strata}) != 1:
-            raise InvalidInputError("the strata of a space lie in one R^D, and there is at least one")
+            raise InvalidInputError(
+                "the strata of a space lie in one R^D, and there is at least one"
+            )
 
     def __str__(self) -> str:
         return f"{type(self).__name__} of {len(self.strata)} strata in R^{self.ambient_dim}"

@@ -106,7 +106,9 @@ class StarGraph(StratifiedSpace):
         self, lengths: Sequence[float], directions: Sequence[Sequence[float]] | None = None
     ) -> None:
         turns = 2 * np.pi * np.arange(len(lengths)) / len(lengths)
-        given = np.stack([np.cos(turns), np.sin(turns)], axis=1) if directions is None else directions
+        given = (
+            np.stack([np.cos(turns), np.sin(turns)], axis=1) if directions is None else directions
+        )
         vectors = np.asarray(given, dtype=float)
         if len(vectors) != len(lengths) or not len(vectors):
             raise InvalidInputError(f"{len(lengths)} edges and {len(vectors)} directions")
