@@ -5,21 +5,24 @@ inward derivative: 4ħβ(I - P) f diverges there like sqrt β. Further in, the u
 what the kernel sees of the edge, which falls like e^{-s²}.
 """
 
-from convergence.claims import interior_claim, layer_claim
+from convergence.claims import StrataProblem, exponent_claim, interior_claim, layer_claim
 from convergence.running import Study
 from convergence.spaces import Disc, HalfLine, Interval, Ray
 
 SOURCE = "Coifman & Lafon 2006, boundary terms"
 PROFILE = r"$\sqrt{\beta}\,(P - I)f \to \partial_n f\, e^{-s^2}/(\sqrt{\pi}(1 + \mathrm{erf}\, s))$"
 
-interval, sloped, half_line, disc = (
-    Interval(),
-    Interval(log_density="sin(2*t)"),
-    HalfLine(),
-    Disc(log_density="x0/2".replace("x0", "r*cos(u)")),
-)
-round_disc = Disc()
-AT = 0.7  # angle of the boundary point
+DIVERGES = r"$4\hbar\beta(I - P)f \propto \beta^{1/2}$ at the boundary"
+AT = 0.7  # angle of the disc's boundary point
+
+interval, sloped, half_line = Interval(), Interval(log_density="sin(2*t)"), HalfLine()
+round_disc, disc = Disc(), Disc(log_density="r*cos(u)/2")
+
+
+def at_boundary(space, ray, f):
+    """4ħβ(I - P)f, with ħ = 1, at s = 0 and s = ½."""
+    return StrataProblem(space, ((ray, 0.0), (ray, 0.5)), (f,), ((0.0,),) * 2, -4.0, 1.0)
+
 
 CLAIMS = (
     layer_claim(
@@ -68,6 +71,22 @@ CLAIMS = (
         source=SOURCE,
         order=None,
         betas=(25.0, 100.0),
+    ),
+    exponent_claim(
+        "interval-exponent",
+        at_boundary(sloped, sloped.rays[0], sloped.function("sin(3*t)")),
+        0.5,
+        diffusive=0.0,
+        statement=rf"$[0,1]$: {DIVERGES}",
+        source=SOURCE,
+    ),
+    exponent_claim(
+        "disc-exponent",
+        at_boundary(disc, disc.rays_at(AT)[0], disc.function("x0 + x1")),
+        0.5,
+        diffusive=0.0,
+        statement=rf"disc: {DIVERGES}",
+        source=SOURCE,
     ),
 )
 

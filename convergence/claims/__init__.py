@@ -4,13 +4,21 @@ from .bridges import bridge_claim
 from .causal import CausalProblem, causal_claim
 from .currents import CurrentProblem, current_claim
 from .density import DensityProblem, density_claim
+from .exponents import ExponentProblem, exponent_claim
 from .generator import GeneratorProblem, generator_claim
 from .identity import identity_claim
 from .magnetic import MagneticProblem, magnetic_claim
 from .metric import MetricProblem, metric_claim
 from .schedules import PRESETS
 from .star_spectrum import SpectrumProblem, SubspaceProblem, spectrum_claim, subspace_claim
-from .strata import dimension_claim, interior_claim, layer_claim, share_claim, strata_claim
+from .strata import (
+    dimension_claim,
+    interior_claim,
+    layer_claim,
+    share_claim,
+    strata_claim,
+    turned,
+)
 from .strata_problems import DimensionProblem, StrataProblem
 
 __all__ = [
@@ -19,6 +27,7 @@ __all__ = [
     "CurrentProblem",
     "DensityProblem",
     "DimensionProblem",
+    "ExponentProblem",
     "GeneratorProblem",
     "MagneticProblem",
     "MetricProblem",
@@ -30,6 +39,7 @@ __all__ = [
     "current_claim",
     "density_claim",
     "dimension_claim",
+    "exponent_claim",
     "generator_claim",
     "identity_claim",
     "interior_claim",
@@ -40,4 +50,5 @@ __all__ = [
     "spectrum_claim",
     "strata_claim",
     "subspace_claim",
+    "turned",
 ]

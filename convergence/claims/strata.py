@@ -12,7 +12,7 @@ import numpy as np
 from .. import limits
 from ..spaces import Ray, StrataFunction, StratifiedSpace
 from ..verification import Claim, Fault
-from .strata_problems import DimensionProblem, Places, StrataProblem, strata_schedules
+from .strata_problems import LOWEST_BETA, DimensionProblem, Places, StrataProblem, strata_schedules
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -22,14 +22,14 @@ def rows(values: np.ndarray) -> Rows:
     return tuple(map(tuple, np.asarray(values, dtype=float).tolist()))
 
 
-def general_faults(problem: StrataProblem) -> tuple[Fault, ...]:
-    """Wrong constants, and a kernel that sees the target's own stratum only."""
-    right, strata = problem.expectation, len(problem.space.strata)
+def general_faults(problem: StrataProblem, meeting: bool) -> tuple[Fault, ...]:
+    """Wrong constants, and where strata meet a kernel that sees the target's own only."""
+    right = problem.expectation
     faults = [
         Fault("10 % too large", lambda beta: 1.1 * right(beta)),
         Fault("β off by 2", lambda beta: problem.expectation_of(beta, 2.0, None, None)),
     ]
-    if strata > 1:
+    if meeting and len(problem.space.strata) > 1:
         own = tuple((ray.stratum,) for ray, _ in problem.places)
         faults.append(
             Fault("other strata omitted", lambda beta: problem.expectation_of(beta, 1.0, own, None))
@@ -61,6 +61,8 @@ def strata_claim(
     order: float | None,
     step: float = 1.0,
     betas: tuple[float, ...] = (),
+    lowest: float = LOWEST_BETA,
+    samples: int = 1,
 ) -> Claim:
     """All four checks of a `StrataProblem` along β = c N^rate.
 
@@ -77,7 +79,11 @@ def strata_claim(
     step : float
         Between the exponents of the bias.
     betas : tuple of float
-        For a claim without an order.
+        For a claim without an order: that of the samples, and a last one where no bias is left.
+    lowest : float
+        The smallest β of the samples.
+    samples : int
+        Multiple of the plan's sample sizes.
     """
     return Claim(
         id=id,
@@ -89,7 +95,7 @@ def strata_claim(
         streamed=True,
         expectation=problem.expectation,
         limit=problem.limit,
-        schedules=strata_schedules(problem, rate, order, betas),
+        schedules=strata_schedules(problem, rate, order, betas, lowest, samples),
         sampling_error=problem.sampling_error,
         effective_degree=problem.effective_degree,
         bias_order=order,
@@ -148,9 +154,11 @@ def layer_claim(
 
     at: Places = tuple((rays[ray], s) for ray, s in places)
     problem = StrataProblem(space, at, functions, rows(profiles(near)), 1.0, 0.5)
-    makers = {"as if no ray ended": both_sides, **(wrong or {})}
+    makers = dict(wrong or {})
+    if not np.allclose(profiles(both_sides(near)), problem.limit):
+        makers["as if no ray ended"] = both_sides
     faults = (
-        *general_faults(problem),
+        *general_faults(problem, True),
         Fault(
             "4β(I - P), a diffusion", lambda beta: -4 * np.sqrt(beta) * problem.expectation(beta)
         ),
@@ -215,7 +223,7 @@ def interior_claim(
     )
     problem = replace(still, values=rows(own))
     faults = (
-        *general_faults(problem),
+        *general_faults(problem, limit is not None),
         Fault("2/ε for 4/ε", lambda beta: problem.expectation(beta) / 2),
         Fault("sign of 𝒞", lambda beta: -problem.expectation(beta)),
         *shifted(problem, wrong or {}),
@@ -261,7 +269,7 @@ def dimension_claim(
     limit = problem.limit
     other = {"a dimension more": limit + 1, "4β for 2β": 2 * limit}
     faults = (
-        *general_faults(problem),
+        *general_faults(problem, width > 0),
         *shifted(problem, other),
         *shifted(problem, {name: np.array(d)[:, None] for name, d in (wrong or {}).items()}),
     )
@@ -308,7 +316,7 @@ def share_claim(
         space, places, (inside,), tuple((float(p),) for p in shares), 1, 0, width
     )
     faults = (
-        *general_faults(problem),
+        *general_faults(problem, True),
         *(
             Fault(f"a layer of width β^-{w:g}", partial(_at_width, problem, w))
             for w in other_widths

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 from .. import limits
-from ..errors import InvalidInputError
 from ..operators import streamed_generator
 from ..scores import Distance
 from ..spaces import Ray, StrataFunction, StratifiedSpace
@@ -24,16 +23,17 @@ PLAIN_KERNEL = Distance()
 Function = Callable[[np.ndarray], np.ndarray]
 Places = tuple[tuple[Ray, float], ...]
 
-# samples a target: every target has a share of its own
-SHARES = Plan(
-    {1: 6_000, 2: 10_000},
-    2.0,
-    {
-        "smoke": Size(3, 8, (1,), 12),
-        "standard": Size(5, 24, (1, 3), 48),
-        "paper": Size(8, 100, (2, 4), 400),
-    },
-)
+# samples a target, each of which has a share of its own
+_SIZES = {
+    "smoke": Size(3, 8, (1,), 12),
+    "standard": Size(5, 24, (1, 3), 48),
+    "paper": Size(8, 100, (2, 4), 400),
+}
+SHARES = {1: Plan({1: 6_000}, 2.0, _SIZES), 2: Plan({2: 10_000}, 1.6, _SIZES)}
+# smallest β: a bandwidth of a fifth of these spaces' size
+LOWEST_BETA = 12.0
+# times the effective degree that is needed
+SPARE = 1.2
 # in bandwidths; what lies further apart than exp(-745) is exactly zero
 _APART = 64.0
 
@@ -171,44 +171,52 @@ class DimensionProblem(StrataProblem):
         return (lambda y: np.sum((self.space.features(y) - place) ** 2, axis=-1),)
 
 
-def highest_beta(problem: Any, n: int, factor: float = 1.2) -> float:
-    """Up to where `factor` times the effective degrees that are needed are there."""
+def highest_beta(problem: Any, n: int, lowest: float) -> float:
+    """Up to where the effective degrees that are needed are there, from `lowest` on."""
 
     def spare(log_beta: float) -> float:
         degree = float(np.min(problem.effective_degree(n, np.exp(log_beta))))
-        return np.log(degree / (factor * LEAST_EFFECTIVE_DEGREE))
+        return np.log(degree / (SPARE * LEAST_EFFECTIVE_DEGREE))
 
-    if spare(0.0) <= 0:
-        raise InvalidInputError(f"{n} samples are too few for {len(problem.limit)} targets")
-    high = 1.0
+    high = start = np.log(lowest)
     while spare(high) > 0:
         high += 1.0
-    return float(np.exp(brentq(spare, high - 1, high, xtol=1e-3)))
+    return float(np.exp(brentq(spare, max(high - 1, start), high, xtol=1e-3)))
 
 
 def strata_schedules(
-    problem: Any, rate: float, order: float | None, betas: tuple[float, ...] = ()
+    problem: Any,
+    rate: float,
+    order: float | None,
+    betas: tuple[float, ...],
+    lowest: float,
+    samples: int,
 ) -> Mapping[str, Schedule]:
     """The schedule of every preset.
 
     Along β(N) = c N^rate the error falls like N^(-rate·order); c makes it about least at the
-    smallest N. Without an order (a bias below every power) β is the first of `betas` throughout and
-    only the sampling error is left, like N^-1/2.
+    smallest N, which is some multiple `samples` of the plan's, and gives enough neighbours at `lowest`,
+    the smallest β. Without an order (a bias
+    below every power) β is the first of `betas` throughout and only the sampling error is left,
+    like N^-1/2.
     """
-    smallest = SHARES.smallest[problem.space.dim] * len(problem.limit)
-    if order is None:
-        first_beta, checked = betas[0], betas
-    else:
-        highest = highest_beta(problem, smallest)
+    dim = problem.space.dim
+    plan, first_beta, checked = SHARES[dim], lowest if order else betas[0], betas
+    smallest = samples * plan.smallest[dim] * len(problem.limit)
+    degree = float(np.min(problem.effective_degree(smallest, first_beta)))
+    smallest = round(smallest * max(1.0, 1.1 * SPARE * LEAST_EFFECTIVE_DEGREE / degree))
+    if order is not None:
+        highest = highest_beta(problem, smallest, lowest)
         bias = highest**order * np.abs(problem.expectation(highest) - problem.limit)
-        first_beta = min(balanced_beta(problem, smallest, rate, highest, bias, order), highest)
+        balanced = balanced_beta(problem, smallest, rate, highest, bias, order)
+        first_beta = float(np.clip(balanced, lowest, highest))
         start = max(np.max(bias) / np.max(np.abs(problem.limit)), 1e-3)
         base = np.ceil(np.log2(start / FIRST_BIAS))
         checked = tuple(float(2 ** ((base + k) / order)) for k in range(BIASES))
 
     def setting(step: int, replicates: int) -> Setting:
-        beta = first_beta * SHARES.growth ** (rate * step)
-        return Setting(round(smallest * SHARES.growth**step), float(f"{beta:.6g}"), replicates)
+        beta = first_beta * plan.growth ** (rate * step)
+        return Setting(round(smallest * plan.growth**step), float(f"{beta:.6g}"), replicates)
 
     return {
         preset: Schedule(
@@ -216,5 +224,5 @@ def strata_schedules(
             sampling=tuple(setting(step, size.sampling_replicates) for step in size.sampling_steps),
             joint=tuple(setting(step, size.joint_replicates) for step in range(size.steps)),
         )
-        for preset, size in SHARES.sizes.items()
+        for preset, size in plan.sizes.items()
     }
