@@ -20,8 +20,8 @@ round_disc, disc = Disc(), Disc(log_density="r*cos(u)/2")
 
 
 def at_boundary(space, ray, f):
-    """4ħβ(I - P)f, with ħ = 1, at s = 0 and s = ½."""
-    return StrataProblem(space, ((ray, 0.0), (ray, 0.5)), (f,), ((0.0,),) * 2, -4.0, 1.0)
+    """4ħβ(I - P)f, with ħ = 1, at s = 0."""
+    return StrataProblem(space, ((ray, 0.0),), (f,), ((0.0,),), -4.0, 1.0)
 
 
 CLAIMS = (
@@ -77,6 +77,7 @@ CLAIMS = (
         at_boundary(sloped, sloped.rays[0], sloped.function("sin(3*t)")),
         0.5,
         diffusive=0.0,
+        lowest=200.0,
         statement=rf"$[0,1]$: {DIVERGES}",
         source=SOURCE,
     ),

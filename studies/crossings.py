@@ -86,10 +86,16 @@ CLAIMS = (
     exponent_claim(
         "divergence",
         StrataProblem(
-            plain, ((plain.rays[0], 0.5), (plain.rays[2], 1.0)), three[:1], ((0.0,),) * 2, -4.0, 1.0
+            plain,
+            ((plain.rays[0], 0.7),),
+            (plain.function("2*sin(t)", "-t"),),
+            ((0.0,),),
+            -4.0,
+            1.0,
         ),
         0.5,
         diffusive=0.0,
+        lowest=100.0,
         statement=r"beside the crossing $4\hbar\beta(I - P)f \propto \beta^{1/2}$",
         source=SOURCE,
         other_widths=(0.25,),

@@ -28,7 +28,7 @@ SOURCE = "Candanedo, arXiv:2604.09560, local dimension"
 
 pierced = LineThroughPlane(line_share=0.6)
 spheres = TouchingSpheres()
-cone, steeper = Cone(0.5), Cone(0.7)
+cone, steeper = Cone(0.6), Cone(0.8)
 
 away = ((pierced.plane_ray(0.3), 0.5), (pierced.plane_ray(2.4), 0.55), (pierced.line_ray, 0.5))
 near = ((pierced.line_ray, 0.0), (pierced.plane_ray(0.0), 0.4), (pierced.plane_ray(1.0), 0.7))
@@ -121,6 +121,7 @@ CLAIMS = (
         StrataProblem(spheres, sheets[1:2], (opposite,), ((0.0,),), -4.0, 1.0, 0.25),
         0.75,
         diffusive=0.0,
+        lowest=4.0,
         statement=r"touching spheres, $f = \pm x_0$: $4\hbar\beta(I - P)f \propto \beta^{3/4}$",
         source=SOURCE,
         other_widths=(0.5,),

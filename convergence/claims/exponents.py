@@ -96,6 +96,7 @@ def exponent_claim(
     source: str,
     other_widths: Sequence[float] = (),
     wrong: Mapping[str, float] | None = None,
+    lowest: float = LOWEST_BETA,
 ) -> Claim:
     """The claim that the values of a problem go like β^exponent.
 
@@ -110,6 +111,8 @@ def exponent_claim(
         Further faults: targets at s β^-width for other widths.
     wrong : mapping, optional
         Further faults: a name, and a wrong exponent.
+    lowest : float
+        The smaller of the two β, at the smallest N.
 
     Returns
     -------
@@ -139,5 +142,5 @@ def exponent_claim(
     return strata_claim(
         id, problem, labels, statement=statement, source=source, faults=faults,
         rate=2 / (local.space.dim + 2), order=0.5, step=0.5,
-        lowest=LOWEST_BETA / _RATIO, samples=2,
+        lowest=lowest, samples=2,
     )  # fmt: skip

@@ -159,6 +159,8 @@ def layer_claim(
         makers["as if no ray ended"] = both_sides
     faults = (
         *general_faults(problem, True),
+        Fault("sqrt(πβ) for sqrt β", lambda beta: np.sqrt(np.pi) * problem.expectation(beta)),
+        Fault("outward derivative", lambda beta: -problem.expectation(beta)),
         Fault(
             "4β(I - P), a diffusion", lambda beta: -4 * np.sqrt(beta) * problem.expectation(beta)
         ),
