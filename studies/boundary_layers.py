@@ -91,7 +91,19 @@ CLAIMS = (
     ),
 )
 
-STUDY = Study("Boundary layers", CLAIMS)
+
+def collapse(run):
+    from convergence.reporting.strata import layer_collapse
+
+    f = sloped.function("sin(3*t)")
+    layers = {
+        r"$[0,1]$, $f = \sin 3t$": (sloped, sloped.rays, (0,), f),
+        r"disc, $f = x_0 + x_1$": (disc, disc.rays_at(AT), (0,), disc.function("x0 + x1")),
+    }
+    return layer_collapse(layers, (40, 160, 640), 2_000 if run.preset == "smoke" else 40_000)
+
+
+STUDY = Study("Boundary layers", CLAIMS, figures={"layer_profiles": collapse})
 
 if __name__ == "__main__":
     from convergence.__main__ import run_file

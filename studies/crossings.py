@@ -48,7 +48,7 @@ def crossing(id, angle, name, other):
 
 uneven = CrossingLines(1.2, log_densities=("t/2", "-t"), masses=(2.0, 1.0))
 plain = CrossingLines(np.pi / 3, log_densities=("sin(t)", "0"))
-book = OpenBook((0.0, 1.0, 2.8))
+sharp, book = CrossingLines(0.5), OpenBook((0.0, 1.0, 2.8))
 three = (plain.function(*PIECES), plain.function("cos(2*t)", "1 + t - t**2"))
 at_crossing = np.array([[crossing_generator(plain, plain.rays[::2], f) for f in three]])
 first_only = np.array([[crossing_generator(plain, plain.rays[:1], f) for f in three]])
@@ -86,12 +86,7 @@ CLAIMS = (
     exponent_claim(
         "divergence",
         StrataProblem(
-            plain,
-            ((plain.rays[0], 0.7),),
-            (plain.function("2*sin(t)", "-t"),),
-            ((0.0,),),
-            -4.0,
-            1.0,
+            sharp, ((sharp.rays[0], 0.9),), (sharp.function("sin(t)", "-t"),), ((0.0,),), -4.0, 1.0
         ),
         0.5,
         diffusive=0.0,
@@ -111,7 +106,23 @@ CLAIMS = (
     ),
 )
 
-STUDY = Study("Crossings", CLAIMS)
+
+def collapse(run):
+    from convergence.reporting.strata import layer_collapse
+
+    layers = {}
+    for name, angle in (
+        (r"\omega = 0.5", 0.5),
+        (r"\omega = \pi/3", np.pi / 3),
+        (r"\omega = \pi/2", np.pi / 2),
+    ):
+        lines = CrossingLines(angle)
+        title = rf"${name}$: on $u_1$ (solid), $u_2$ (dashed)"
+        layers[title] = (lines, lines.rays, (0, 2), lines.function(*PIECES))
+    return layer_collapse(layers, (60, 960), 2_000 if run.preset == "smoke" else 20_000)
+
+
+STUDY = Study("Crossings", CLAIMS, figures={"layer_profiles": collapse})
 
 if __name__ == "__main__":
     from convergence.__main__ import run_file

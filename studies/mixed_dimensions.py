@@ -19,8 +19,11 @@ from convergence.limits import strata_generator, tangent_share
 from convergence.running import Study
 from convergence.spaces import (
     Cone,
+    CrossingLines,
     LineThroughPlane,
+    OpenBook,
     Ray,
+    StarGraph,
     TouchingSpheres,
 )
 
@@ -57,7 +60,7 @@ CLAIMS = (
         width=0.0,
         rate=0.0,
         order=None,
-        betas=(30.0, 240.0),
+        betas=(45.0, 240.0),
         wrong={"plane and line exchanged": (1, 1, 2)},
     ),
     dimension_claim(
@@ -89,11 +92,11 @@ CLAIMS = (
         "limits-away",
         pierced,
         away,
-        (pierced.function("x0**2 - x1 + x2**2"),),
+        (pierced.function("x0**2 + x1**2 + x2**2"),),
         statement=r"line through a plane, away: $-\hbar\Delta$ of either stratum",
         source=SOURCE,
         order=None,
-        betas=(30.0, 240.0),
+        betas=(45.0, 240.0),
     ),
     interior_claim(
         "spheres-away",
@@ -137,7 +140,22 @@ CLAIMS = (
     ),
 )
 
-STUDY = Study("Mixed dimensions", CLAIMS)
+
+def dimensions(run):
+    from convergence.reporting.strata import samples_by_dimension
+
+    spaces = {
+        "line through a plane": pierced,
+        "touching spheres": spheres,
+        "cone": cone,
+        "open book": OpenBook((0.0, 1.0, 2.8)),
+        "crossing lines": CrossingLines(1.0),
+        "star graph": StarGraph((1.0, 0.8, 0.55)),
+    }
+    return samples_by_dimension(spaces, 1_000 if run.preset == "smoke" else 30_000, 60.0)
+
+
+STUDY = Study("Mixed dimensions", CLAIMS, figures={"local_dimension": dimensions})
 
 if __name__ == "__main__":
     from convergence.__main__ import run_file

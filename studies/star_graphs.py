@@ -5,7 +5,7 @@ functions with Σ f' = 0 have a generator there; the eigenvalues of 4ħβ(I - P)
 quantum graph, up to β^-1/2.
 """
 
-from convergence.claims import layer_claim, spectrum_claim, subspace_claim
+from convergence.claims import SpectrumProblem, layer_claim, spectrum_claim, subspace_claim
 from convergence.limits import QuantumGraph
 from convergence.running import Study
 from convergence.spaces import StarGraph
@@ -66,7 +66,29 @@ CLAIMS = (
     ),
 )
 
-STUDY = Study("Star graphs: Kirchhoff vertices", CLAIMS)
+
+def converging(run):
+    from convergence.reporting.star_graph import spectrum_converging
+
+    sizes = {"smoke": (600,), "standard": (6_000, 18_000), "paper": (30_000, 100_000)}
+    problems = {
+        "tripod": SpectrumProblem(tripod, 6),
+        "unequal-edges": SpectrumProblem(unequal, 4, hbar=0.7),
+    }
+    return spectrum_converging(run, problems, sizes[run.preset])
+
+
+def modes(run):
+    from convergence.reporting.star_graph import eigenfunctions
+
+    return eigenfunctions(tripod, 300 if run.preset == "smoke" else 5_000, 200.0)
+
+
+STUDY = Study(
+    "Star graphs: Kirchhoff vertices",
+    CLAIMS,
+    figures={"spectrum": converging, "eigenfunctions": modes},
+)
 
 if __name__ == "__main__":
     from convergence.__main__ import run_file

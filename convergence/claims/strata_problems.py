@@ -195,9 +195,9 @@ def strata_schedules(
     """The schedule of every preset.
 
     Along β(N) = c N^rate the error falls like N^(-rate·order); c makes it about least at the
-    smallest N, which is `samples` times the plan's, or what gives enough neighbours at `lowest`, the
-    smallest β. Without an order (a bias below every power) β is the first of `betas` throughout and
-    only the sampling error is left, like N^-1/2.
+    smallest N, which is `samples` times the plan's, or what gives enough neighbours at `lowest`,
+    the smallest β. Without an order (a bias below every power) β is the first of `betas` throughout
+    and only the sampling error is left, like N^-1/2.
     """
     dim = problem.space.dim
     plan, first_beta, checked = SHARES[dim], lowest if order else betas[0], betas

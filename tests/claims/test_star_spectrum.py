@@ -1,4 +1,6 @@
-"""Spectra of star graphs: the secular equation, P at N = ∞ and sampled operators, by plain means."""
+"""Spectra of star graphs: the secular equation, P at N = ∞ and sampled operators, by hand."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ def finite_elements(lengths, h=0.005):
     stiffness, mass, start = np.zeros((size, size)), np.zeros(size), 1
     for count in counts:
         nodes = [0, *range(start, start + count)]
-        for i, j in zip(nodes[:-1], nodes[1:], strict=True):
+        for i, j in pairwise(nodes):
             stiffness[[i, j], [i, j]] += 1 / h
             stiffness[[i, j], [j, i]] -= 1 / h
             mass[[i, j]] += h / 2

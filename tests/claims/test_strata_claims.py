@@ -59,17 +59,17 @@ def assert_standard_normal(errors, false_alarm_rate=1e-6):
     assert 2 * min(p, 1 - p) > false_alarm_rate / 2
 
 
+def standardised(problem, n, beta, replicates, rng):
+    """(estimate - expectation - shift)/sd from independent samples."""
+    shift, sd = problem.sampling_error(n, beta)
+    assert min(problem.effective_degree(n, beta)) > 200
+    centre = problem.expectation(beta) + shift
+    samples = (problem.space.sample(n, rng) for _ in range(replicates))
+    return np.stack([(problem.estimate([y], beta) - centre) / sd for y in samples])
+
+
 def test_errors_at_targets_of_one_layer_are_independent_with_the_known_law():
-    n, beta, rng = 12_000, 60.0, np.random.default_rng(4)
-    shift, sd = PROBLEM.sampling_error(n, beta)
-    assert min(PROBLEM.effective_degree(n, beta)) > 200
-    expectation = PROBLEM.expectation(beta)
-    errors = np.stack(
-        [
-            (PROBLEM.estimate([LINES.sample(n, rng)], beta) - expectation - shift) / sd
-            for _ in range(120)
-        ]
-    )
+    errors = standardised(PROBLEM, 12_000, 60.0, 120, np.random.default_rng(4))
     assert_standard_normal(errors[:, :, 0])
     correlation = np.corrcoef(errors[:, 0, 0], errors[:, 1, 0])[0, 1]
     assert abs(correlation) < 4.9 / np.sqrt(120)
@@ -81,15 +81,7 @@ def test_exponents_have_the_law_of_the_delta_method():
         interval, ((interval.rays[0], 0.0),), (interval.function("sin(3*t)"),), ((0.0,),), -4.0, 1.0
     )
     problem = ExponentProblem(local, 0.5)
-    n, beta, rng = 16_000, 40.0, np.random.default_rng(5)
-    shift, sd = problem.sampling_error(n, beta)
-    errors = np.stack(
-        [
-            (problem.estimate([interval.sample(n, rng)], beta) - problem.expectation(beta) - shift)
-            / sd
-            for _ in range(150)
-        ]
-    )
+    errors = standardised(problem, 16_000, 40.0, 150, np.random.default_rng(5))
     assert_standard_normal(errors)
 
 

@@ -90,7 +90,7 @@ def test_crossing_lines_by_plain_quadrature(power):
 
 @pytest.mark.parametrize("beta", [40.0, 1e3, 1e5])
 def test_the_degree_near_a_line_through_a_plane(beta):
-    """From the plane at distance r: the line's e^{-βr²} sqrt(π/β) erf(sqrt β)/2 and π/β of the disc."""
+    """At distance r on the plane: e^{-βr²} sqrt(π/β) erf(sqrt β)/2 of the line, π/β of the disc."""
     space = LineThroughPlane(0.3)
     s = 0.6
     x = space.along(space.plane_ray(0.4), np.array(s / np.sqrt(beta)))
