@@ -86,7 +86,12 @@ CLAIMS = (
     exponent_claim(
         "divergence",
         StrataProblem(
-            sharp, ((sharp.rays[0], 0.9),), (sharp.function("sin(t)", "-t"),), ((0.0,),), -4.0, 1.0
+            sharp,
+            ((sharp.rays[0], 0.9), (sharp.rays[2], 0.9)),
+            (sharp.function("sin(t) + t**2", "-t"),),
+            ((0.0,),) * 2,
+            -4.0,
+            1.0,
         ),
         0.5,
         diffusive=0.0,

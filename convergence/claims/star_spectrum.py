@@ -23,7 +23,7 @@ GROWTH = 1.5
 # the smallest N, how many, and replicates of the joint and of the sampling check; paper ends at
 # N = 10⁵
 SIZES = {"smoke": (200, 3, 8, 14), "standard": (800, 5, 12, 16), "paper": (800, 13, 16, 24)}
-BETAS = tuple(128.0 * 4**k for k in range(6))
+BETAS = tuple(128.0 * 4**k for k in range(5))
 # residual that the solver is asked for, relative to the eigenvalues of P: its square, times 4β over
 # a gap, is the error of an eigenvalue
 _TOLERANCE = 1e-7

@@ -55,9 +55,10 @@ def samples_by_dimension(
         style: Any = {"c": dims, "s": 2 if solid else 4, "lw": 0}
         shown = ax.scatter(*features.T, cmap="viridis", vmin=0.5, vmax=2.5, **style)
         ax.set_title(title, loc="left")
-        ax.set_aspect("equal")
         if isinstance(ax, Axes3D):
-            ax.set_box_aspect(None, zoom=1.4)
+            ax.set_box_aspect(tuple(np.ptp(features, axis=0)), zoom=1.3)
+        else:
+            ax.set_aspect("equal")
         ax.set_axis_off()
         axes.append(ax)
     bar = figure.colorbar(shown, ax=axes, shrink=0.6, ticks=[1, 1.5, 2], extend="both")
