@@ -57,6 +57,12 @@ def spectrum_converging(
         ax.set_title(id.replace("-", " "), loc="left")
         ax.legend(loc="upper right")
     axes[0, 0].set_ylabel("eigenvalue over Kirchhoff's")
+    single = " and ".join(f"{n:,}" for n in sizes)
+    figure.supxlabel(
+        rf"lines: $N = \infty$; open: means over replicates, $N$ = {batches[0].setting.n:,} to "
+        f"{batches[-1].setting.n:,}, with 95 % intervals; filled: one sample each, $N$ = {single}",
+        fontsize=7,
+    )
     return figure
 
 
