@@ -35,7 +35,7 @@ cone, steeper = Cone(0.6), Cone(0.8)
 
 away = ((pierced.plane_ray(0.3), 0.5), (pierced.plane_ray(2.4), 0.55), (pierced.line_ray, 0.5))
 near = ((pierced.line_ray, 0.0), (pierced.plane_ray(0.0), 0.4), (pierced.plane_ray(1.0), 0.7))
-sheets = ((spheres.ray(0, 0.0), 0.6), (spheres.ray(0, 1.0), 0.9))
+sheets = ((spheres.ray(0, 0.0), 1.1), (spheres.ray(0, 1.0), 0.9))
 opposite = spheres.function("x0", "-x0", label="\\pm x_0")
 around = tuple((Ray(0, (0.0, u), (1.0, 0.0)), r) for u, r in ((0.5, 0.4), (2.6, 0.5), (4.0, 0.6)))
 on_cone = (cone.function("r**2*cos(u)"), cone.function("r + r**2*sin(2*u)"))
