@@ -62,6 +62,19 @@ def test_the_chart_of_the_extension_guide_makes_a_claim():
     np.testing.assert_allclose(determinants, [1, 0.25])
 
 
+def test_the_stratified_space_of_the_extension_guide():
+    names = {}
+    (block,) = (text for text in guide() if "StratifiedSpace(" in text)
+    exec(block, names)
+    corner = names["corner"]
+    points = corner.sample(200, np.random.default_rng(0))
+    np.testing.assert_allclose(
+        corner.singular_distance(points), np.minimum(points[:, 1], 1 - points[:, 1])
+    )
+    # √β(P - I)f at the vertex: slopes 1 and -2, densities 1 to 2
+    np.testing.assert_allclose(names["claim"].limit[0], (1 - 4) / 3 / np.sqrt(np.pi))
+
+
 def test_the_normalisations_of_the_extension_guide():
     names = {}
     (block,) = (text for text in guide() if "sinkhorn(" in text)

@@ -121,7 +121,7 @@ def schedules(
     smallest = plan.smallest.get(d, plan.smallest[3] * 4 ** (d - 3))
     lowest, highest = _allowed_betas(problem, smallest)
     bias = highest**order * np.abs(problem.expectation(highest) - problem.limit)
-    balanced = _balanced_beta(problem, smallest, rate, highest, bias, order)
+    balanced = balanced_beta(problem, smallest, rate, highest, bias, order)
     first_beta = float(np.clip(balanced, lowest, highest))
     start = max(np.max(bias) / np.max(np.abs(problem.limit)), 1e-3)
     base = np.ceil(np.log2(start / FIRST_BIAS))
@@ -170,7 +170,7 @@ def _allowed_betas(problem: PointwiseProblem, n: int) -> tuple[float, float]:
     return lowest, highest
 
 
-def _balanced_beta(
+def balanced_beta(
     problem: PointwiseProblem,
     n: int,
     rate: float,

@@ -27,14 +27,17 @@ from .law import (
     score_law,
     step_law,
 )
+from .layers import Layer, crossing_generator, layer, strata_generator, tangent_share
 from .magnetic import magnetic_expectation, magnetic_limit
 from .mixtures import MixtureLaw, jump_rate
 from .normalised import log_weight
 from .potentials import bridge_potentials, log_mass, sinkhorn_potential
 from .profile import Profile, profile_of, revolution
 from .quadrature import QuadratureLaw
+from .quantum_graph import GraphChain, QuantumGraph
 from .ring_chain import RingChain
 from .rotation import gaussian_circulation, gaussian_stationary
+from .strata import StratifiedLaw
 from .tilted_ring import TiltedRing
 from .witten import drift, generator, jump_part
 
@@ -42,15 +45,20 @@ __all__ = [
     "CausalLaw",
     "CircularWalk",
     "FourierGalerkin",
+    "GraphChain",
+    "Layer",
     "MixtureLaw",
     "Profile",
     "QuadratureLaw",
+    "QuantumGraph",
     "RingChain",
     "StepLaw",
+    "StratifiedLaw",
     "TiltedRing",
     "bridge_potentials",
     "causal_limit",
     "causal_scale",
+    "crossing_generator",
     "drift",
     "effective_degree",
     "energy_expectation",
@@ -63,6 +71,7 @@ __all__ = [
     "jump_part",
     "jump_rate",
     "killing_eigenvalue",
+    "layer",
     "log_mass",
     "log_weight",
     "magnetic_expectation",
@@ -74,4 +83,6 @@ __all__ = [
     "score_law",
     "sinkhorn_potential",
     "step_law",
+    "strata_generator",
+    "tangent_share",
 ]

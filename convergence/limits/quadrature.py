@@ -123,10 +123,16 @@ class QuadratureLaw(StepLaw):
 
     def _pair(self, x: np.ndarray, beta: float, power: int, level: int) -> tuple[Rule, Rule]:
         """The rules of both orders for one target."""
-        key = (self, x.tobytes(), beta, power, level)
+        return self.pair(self._query(x, beta), beta, power, level)
+
+    def _query(self, x: np.ndarray, beta: float) -> np.ndarray:
+        return self.score.queries(self.space.features(x[None]), beta)[0]
+
+    def pair(self, query: np.ndarray, beta: float, power: int, level: int) -> tuple[Rule, Rule]:
+        """The rules of both orders for one query anywhere in R^D; cells shrink by 2^level."""
+        key = (self, query.tobytes(), beta, power, level)
         pair = self._rules.get(key)
         if pair is None:
-            query = self.score.queries(self.space.features(x[None]), beta)[0]
             cells = visible_cells(
                 self._base,
                 self._keys,

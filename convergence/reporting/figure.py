@@ -43,6 +43,10 @@ STYLE: Any = {
 }
 
 
+# of the bias panel's height
+_DECADES = 1e-8
+
+
 def study_figure(run: Run) -> Figure:
     """The figure of a study of pointwise claims.
 
@@ -175,6 +179,8 @@ def _bias_panel(ax: Axes, run: Run) -> None:
     ax.set(xscale="log", yscale="log", xlabel=r"$\beta$")
     ax.set_ylabel("bias, r.m.s.")
     ax.set_title("bias, measured and exact", loc="left")
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(low, high * _DECADES), high)  # a bias below every power leaves the page
     claims = [claim for claim in run.study.claims if "bias" in claim.checks]
     expansions = [c.expansion(j) for c in claims for j in range(len(c.functions))]
     orders = {expansion.order for expansion in expansions if expansion}

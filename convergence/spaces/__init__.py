@@ -17,6 +17,18 @@ from .manifolds import (
 from .polynomials import Polynomial
 from .space import SmoothFunction, Space
 from .sphere import Sphere
+from .strata import Flat, Ray, Ring, StrataFunction, StratifiedSpace, Stratum
+from .stratified import (
+    Cone,
+    CrossingLines,
+    Disc,
+    HalfLine,
+    Interval,
+    LineThroughPlane,
+    OpenBook,
+    StarGraph,
+    TouchingSpheres,
+)
 from .torus import FlatTorus
 
 __all__ = [
@@ -24,18 +36,33 @@ __all__ = [
     "ChartFunction",
     "Circle",
     "ClosedCurve",
+    "Cone",
     "Coordinate",
+    "CrossingLines",
+    "Disc",
     "Ellipse",
     "Ellipsoid",
+    "Flat",
     "FlatTorus",
     "Gaussian",
     "GraphSurface",
+    "HalfLine",
+    "Interval",
+    "LineThroughPlane",
+    "OpenBook",
     "Polynomial",
+    "Ray",
+    "Ring",
     "SmoothFunction",
     "Space",
     "Sphere",
+    "StarGraph",
+    "StrataFunction",
+    "StratifiedSpace",
+    "Stratum",
     "SwissRoll",
     "TanhTorus",
     "TorusOfRevolution",
+    "TouchingSpheres",
     "angle",
 ]
