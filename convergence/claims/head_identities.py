@@ -66,6 +66,8 @@ def split_of_the_score(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "½ dropped": relative(half - 0.5 * bond + sites, scores),
         "sign of the link": relative(half - 2 * link + sites, scores),
         "column terms dropped": relative(log_softmax(half, axis=1), markov, size),
+        "row terms dropped": relative(half + site, scores),
+        "½ dropped from the sites": relative(half + 2 * sites, scores),
     }
 
 
@@ -134,6 +136,8 @@ def products_of_experts(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "normalised experts": relative(rows(first * second), both, size),
         "one expert is the bond": relative(rows(first * first), both, size),
         "transpose of a normalised expert": relative(rows(first * first.T), both, size),
+        "experts added": relative(rows(first + second), both, size),
+        "site terms dropped": relative(softmax(scores + scores.T, axis=1), both, size),
     }
 
 
@@ -164,6 +168,8 @@ def softmax_expansion(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "order 2": abs(order(centred) - 2),
         "order 2 without the centring": abs(order(scores) - 2),
         "order 2 with half the linear term": abs(order(0.5 * centred) - 2),
+        "order 2 with the linear term's sign wrong": abs(order(-centred) - 2),
+        "order 2 with columns centred": abs(order(scores - np.mean(scores, axis=0)) - 2),
         "order 3": abs(order(centred) - 3),
     }
 
@@ -180,8 +186,11 @@ def connection_walks(tokens: np.ndarray, factor: float) -> dict[str, float]:
     values = np.random.default_rng([9, dim]).standard_normal((heads, dim, dim)) / np.sqrt(dim)
     together = np.asarray(sum(a @ tokens @ w for a, w in zip(attention, values, strict=True)))
     weights = np.mean(attention, axis=0)
-    transport = np.einsum("hij,hab->ijab", attention, values) / (heads * weights)[:, :, None, None]
+    weighted = np.einsum("hij,hab->ijab", attention, values)
+    transport = weighted / (heads * weights)[:, :, None, None]
     walk = heads * np.einsum("ij,ja,ijab->ib", weights, tokens, transport)
+    turned = heads * np.einsum("ij,ja,ijba->ib", weights, tokens, transport)
+    unweighted = heads * np.einsum("ij,ja,ijab->ib", weights, tokens, weighted)
     one = np.einsum("ij,ja,ab->ib", attention[0], tokens, values[0])
     size = float(np.max(np.abs(tokens)))
     mean = np.mean(values, axis=0)
@@ -193,6 +202,8 @@ def connection_walks(tokens: np.ndarray, factor: float) -> dict[str, float]:
         ),
         "not scaled by h": relative(walk / heads, together, size),
         "one transport for all edges": relative(heads * weights @ tokens @ mean, together, size),
+        "transport transposed": relative(turned, together, size),
+        "transport not over its weights": relative(unweighted, together, size),
     }
 
 
@@ -204,11 +215,11 @@ def per_point_metrics(tokens: np.ndarray, factor: float) -> dict[str, float]:
     """
     points = tokens[:, :1]
 
-    def excess(metric: str, symmetrised: bool) -> float:
+    def excess(metric: str, symmetrised: bool, centred: tuple[int, ...] = (0, 1)) -> float:
         score = PerPointMetric(((metric,),), symmetrised=symmetrised, periodic=False)
         scores = score(points, points, factor)
-        scores = scores - np.mean(scores, axis=0)
-        scores = scores - np.mean(scores, axis=1, keepdims=True)
+        for axis in centred:
+            scores = scores - np.mean(scores, axis=axis, keepdims=True)
         values = np.linalg.svd(scores, compute_uv=False)
         return float(values[1] / values[0])
 
@@ -220,6 +231,8 @@ def per_point_metrics(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "constant metric": excess("3/2", True),
         "one-sided metric is a Gram matrix": excess(varying, False),
         "symmetrised metric is a Gram matrix": excess(varying, True),
+        "terms of the key left in": excess("3/2", True, centred=(1,)),
+        "head of dimension d has rank d - 1": float(values[HEAD_DIM - 1] / values[0]),
     }
 
 
@@ -229,14 +242,17 @@ def woodbury(tokens: np.ndarray, factor: float) -> dict[str, float]:
     one, small = np.eye(len(u)), np.eye(2)
     inverse = np.linalg.inv(one + u @ u.T)
     size = 1 + float(np.linalg.norm(u, 2)) ** 2
-    found = one - u @ np.linalg.solve(small + u.T @ u, u.T)
+    correction = u @ np.linalg.solve(small + u.T @ u, u.T)
+    projection = u @ np.linalg.solve(u.T @ u, u.T)
     metric = PerPointMetric(factor=(("sin(u0 + u1)",), ("1/5 + cos(u0)",)), periodic=False)
     both = [symbolic(metric.inverse), metric.matrix]
     evaluate = sympy.lambdify(metric_coordinates(2), both, "numpy", cse=True)
     products = [np.asarray(a) @ np.asarray(b) for a, b in (evaluate(*x) for x in tokens[:, :2])]
     return {
-        "inverse": relative(found, inverse, size),
+        "inverse": relative(one - correction, inverse, size),
         "expressions": relative(np.stack(products), small),
         "$I - UU^T$": relative(one - u @ u.T, inverse, size),
         "$I + UU^T$ for $I + U^TU$": relative(one - u @ u.T @ inverse @ inverse, inverse, size),
+        "sign of the correction": relative(one + correction, inverse, size),
+        "$U^TU$ for $I + U^TU$": relative(one - projection, inverse, size),
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import sympy
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from ..operators import (
     Component,
@@ -41,11 +41,12 @@ def doob_reversibility(tokens: np.ndarray, factor: float) -> dict[str, float]:
     """diag(Kh)⁻¹ K diag(h) with symmetric K is reversible for π ∝ h ⊙ Kh."""
     log_h = np.sin(2 * tokens[:, 0]) + tokens[:, 1]
 
-    def asymmetry(member: str, own: float = 1.0) -> float:
+    def asymmetry(member: str, own: float = 1.0, mass: float = 1.0, inside: float = 1.0) -> float:
+        """With π ∝ h^own ⊙ (K h^inside)^mass."""
         head = drawn_head(tokens, factor, member)
         u, v, c = head.kernel()
         log_p = log_matrix(MarkovOperator([Component(u, v, c + log_h)], 0.5))
-        log_law = own * log_h + logsumexp(head.scores() + log_h, axis=1)
+        log_law = own * log_h + mass * logsumexp(head.scores() + inside * log_h, axis=1)
         return log_asymmetry(log_law[:, None] + log_p) / exponent_size(head)
 
     return {
@@ -53,6 +54,8 @@ def doob_reversibility(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "ATAP": asymmetry("ATAP"),
         "h omitted from π": asymmetry("DMAP", own=0.0),
         "h squared in π": asymmetry("ATAP", own=2.0),
+        "Kh omitted from π": asymmetry("DMAP", mass=0.0),
+        "K1 for Kh in π": asymmetry("ATAP", inside=0.0),
         "asymmetric K": asymmetry("ATTN"),
     }
 
@@ -67,8 +70,6 @@ def exact_links(tokens: np.ndarray, factor: float) -> dict[str, float]:
     exponents = 0.5 * squared_distances(tokens, tokens)
     size = 1 + float(np.max(exponents)) + 2 * float(np.max(np.abs(w)))
     linked, turning = (ScoreOperator(link, tokens, tokens, 0.5) for link in (exact, around))
-    doob = MarkovOperator([Component(tokens, tokens, w)], 0.5)
-    plain = MarkovOperator([Component(tokens, tokens)], 0.5)
     cycles = np.stack([np.roll(np.arange(len(tokens)), -k)[:4] for k in range(10)])
     still = np.zeros(len(cycles))
 
@@ -78,12 +79,18 @@ def exact_links(tokens: np.ndarray, factor: float) -> dict[str, float]:
     def affinities(operator: MarkovOperator) -> float:
         return relative(cycle_affinities(operator, cycles), still, size)
 
-    logs = log_matrix(linked)
+    def off(share: float) -> float:
+        """P of the link less that of the Doob transform h = e^(share·w)."""
+        doob = MarkovOperator([Component(tokens, tokens, share * w)], 0.5)
+        return relative(log_matrix(linked), log_matrix(doob), size)
+
     return {
-        "P of the Doob transform": relative(logs, log_matrix(doob), size),
+        "P of the Doob transform": off(1.0),
         "cycle affinities": affinities(linked),
         "entropy production": abs(entropy(linked)),
-        "exact link without its weight": relative(logs, log_matrix(plain), size),
+        "exact link without its weight": off(0.0),
+        "sign of the weight": off(-1.0),
+        "weight doubled": off(2.0),
         "circulating link: no affinity": affinities(turning),
         "circulating link: no entropy production": abs(entropy(turning)),
     }
@@ -102,6 +109,9 @@ def bridges(tokens: np.ndarray, factor: float) -> dict[str, float]:
     size = float(np.max(a))
     current = np.sum(unequal - unequal.T, axis=1)
     flux = equal.operator.flux(a) @ points
+    rows = a[:, None] * np.exp(kernel - logsumexp(kernel, axis=1, keepdims=True))
+    scores = drawn_head(tokens, factor).scores()
+    directed = np.exp(alternating_scaling(scores, np.log(a), np.log(a)))
     return {
         "symmetric coupling": relative(coupling, coupling.T),
         "zero currents": relative(flux, np.zeros_like(flux), size * float(np.max(np.abs(points)))),
@@ -110,6 +120,9 @@ def bridges(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "unequal marginals carry a - b": relative(current, a - b, size),
         "unequal: symmetric coupling": relative(unequal, unequal.T),
         "unequal: no transport": relative(current, np.zeros_like(a), size),
+        "unequal marginals carry b - a": relative(current, b - a, size),
+        "rows alone scaled": relative(rows, rows.T),
+        "asymmetric kernel: symmetric coupling": relative(directed, directed.T),
     }
 
 
@@ -156,12 +169,17 @@ def sinkhorn_symmetry(tokens: np.ndarray, factor: float) -> dict[str, float]:
     rows_first = scores - logsumexp(scores, axis=1, keepdims=True)
     rows_first = np.exp(rows_first - logsumexp(rows_first, axis=0))
     columns_first = np.exp(alternating_scaling(scores, zero, zero, sweeps=1))
+    rows_alone = softmax(drawn_head(tokens, factor, "ATAP").scores(), axis=1)
     return {
         "symmetric kernel": relative(symmetric, symmetric.T),
         "$A^{-+}$ is the transpose of $A^{+-}$": relative(back, forward.T),
         "$A^{+-} = A^{-+}$": relative(back, forward),
         "$A^{+-}$ symmetric": relative(forward, forward.T),
         "one sweep in either order": relative(rows_first, columns_first),
+        "rows alone scaled": relative(rows_alone, rows_alone.T),
+        "mean of $A^{+-}$ and $A^{-+}$ for symmetric scores": relative(
+            0.5 * (forward + back), symmetric
+        ),
     }
 
 
@@ -177,16 +195,22 @@ def kolmogorov(tokens: np.ndarray, factor: float) -> dict[str, float]:
     attention = heads["ATTN"]
     expected = 2 * np.sum(attention.link(cycles, after), axis=1)
     u, v, c = attention.kernel()
-    weighted = MarkovOperator([Component(u, v, c + 3 * np.sin(tokens[:, 0]))], 0.5)
+    potential = 3 * np.sin(tokens[:, 0])
+    weighted = cycle_affinities(MarkovOperator([Component(u, v, c + potential)], 0.5), cycles)
+    forward = np.sum(log_matrix(head_operator(attention))[cycles, after], axis=1)
+    seen = expected + np.sum(potential[cycles], axis=1)
     zero = np.zeros(len(cycles))
     return {
         "DMAP: zero": relative(found["DMAP"], zero, size["DMAP"]),
         "ATAP: zero": relative(found["ATAP"], zero, size["ATAP"]),
         "ATTN: from the link": relative(found["ATTN"], expected, size["ATTN"]),
         "DMTN: that of ATTN": relative(found["DMTN"], expected, size["DMTN"]),
-        "site potentials": relative(cycle_affinities(weighted, cycles), expected, size["ATTN"]),
+        "site potentials": relative(weighted, expected, size["ATTN"]),
         "ATTN: zero": relative(found["ATTN"], zero, size["ATTN"]),
         "half the affinity": relative(found["ATTN"], 0.5 * expected, size["ATTN"]),
+        "sign of the affinity": relative(found["ATTN"], -expected, size["ATTN"]),
+        "site potentials seen": relative(weighted, seen, size["ATTN"]),
+        "$P_{ji}$ dropped": relative(forward, expected, size["ATTN"]),
     }
 
 
@@ -270,6 +294,7 @@ def energy(tokens: np.ndarray, factor: float) -> dict[str, float]:
     kernel = degrees[:, None] * p
     squares = float(np.sum(kernel * (f[:, None] - f) ** 2))
     uniform = mass * float(np.mean(f * (f - p @ f)))
+    rootless = mass * np.sum(values * (vectors.T @ f) ** 2)
     size = mass * float(law @ f**2)
     return {
         "spectral sum": abs(form - spectral) / size,
@@ -277,4 +302,5 @@ def energy(tokens: np.ndarray, factor: float) -> dict[str, float]:
         "½ dropped": abs(form - squares) / size,
         "law not normalised": abs(mass * form - spectral) / size,
         "uniform law": abs(uniform - spectral) / size,
+        "law omitted from $c_k$": abs(form - rootless) / size,
     }
