@@ -65,7 +65,7 @@ def killing_eigenvalue(
     if beta is None:
         return hbar * complex(degree * (degree + 1), -2 * order * omega)
     r = 2 * require_positive("beta", beta)
-    lost = np.nan  # agrees with nothing
+    lost = complex(np.nan)  # agrees with nothing
     for size in _SIZES:
         coarser, lost = lost, _lost(degree, abs(order), omega, r, *size)
         if abs(lost - coarser) <= _AGREEMENT:
@@ -87,7 +87,7 @@ def _lost(degree: int, m: int, omega: float, r: float, harmonics: int, nodes: in
         sph_harm_y(degrees[:, None], m, np.arccos(c), 0.0).real
         for c in (cosine, r * cosine / length)
     )
-    defects = np.stack([harmonic_defect(ell, 2, length) for ell in degrees])
+    defects = np.stack([harmonic_defect(int(ell), 2, length) for ell in degrees])
     # I - P: small differences first
     loss = 2 * np.pi * (before * weights) @ (before - after + defects * after).T
     found = np.linalg.eigvals(loss)
