@@ -134,7 +134,9 @@ class CurrentProblem(OperatorProblem):
         wrong = {}
         for name, share in {"potential omitted": 0.0, "law ρ for ρ²": 0.5}.items():
             weaker = tuple(
-                Circle(share * c.kappa, float(np.arctan2(*c.mu[::-1])) if c.mu else 0.0, c.radius)
+                Circle(
+                    share * c.kappa, float(np.arctan2(c.mu[1], c.mu[0])) if c.mu else 0.0, c.radius
+                )
                 for c in circles
             )
             wrong[name] = FlatTorus(weaker) if isinstance(self.space, FlatTorus) else weaker[0]
