@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -10,8 +11,9 @@ from ..errors import InvalidInputError
 from ..limits import RingChain, TiltedRing
 from ..operators import MarkovOperator, entropy_production, net_flux
 from ..scores import Distance
+from ..scores.links import Matrix, matrix_of
 from ..spaces import Circle, FlatTorus
-from ..verification import Claim
+from ..verification import Claim, Fault
 from .whole_operators import Course, OperatorProblem, operator_claim
 
 Ring = tuple[Circle, Distance]
@@ -91,15 +93,50 @@ class CurrentProblem(OperatorProblem):
         currents = (chain.current(self.hbar) for chain in chains)
         return [*currents, sum(chain.entropy_production(self.hbar) for chain in chains)]
 
+    @property
+    def circles(self) -> tuple[Circle, ...]:
+        """Those of the torus, or the one."""
+        return self.space.circles if isinstance(self.space, FlatTorus) else (self.space,)
+
+    @property
+    def uniform(self) -> bool:
+        """Whether a walk has no potential: no density, Doob weight or symmetric part of a link."""
+        flat = not (any(circle.kappa for circle in self.circles) or any(self.score.doob))
+        return flat and self._skew == self.score.link
+
+    @property
+    def _skew(self) -> Matrix:
+        """The antisymmetric part of the link."""
+        link = np.asarray(self.score.link)
+        return matrix_of(0.5 * (link - link.T)) if link.size else ()
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Those of every operator, and of potentials that are no density of the space."""
+        wrong: dict[str, Distance] = {}
+        if any(self.score.doob) and not any(circle.kappa for circle in self.circles):
+            half = tuple(0.5 * a for a in self.score.doob)
+            wrong["law h for h²"] = replace(self.score, doob=half)
+        if self._skew != self.score.link:
+            wrong["symmetric part of the link omitted"] = replace(self.score, link=self._skew)
+        return (
+            *super().faults(),
+            *(
+                Fault(name, partial(self.expectation_of, self.space, score))
+                for name, score in wrong.items()
+            ),
+        )
+
     def wrong_spaces(self) -> dict[str, Circle | FlatTorus]:
-        """Without its potential, and with half of it: a walk whose law is ρ instead of ρ²."""
-        circles = self.space.circles if isinstance(self.space, FlatTorus) else (self.space,)
+        """Without its density, and with half of it: where h = 1, a walk whose law is ρ for ρ²."""
+        circles = self.circles
         if not any(circle.kappa for circle in circles):
             return {}
         wrong = {}
         for name, share in {"potential omitted": 0.0, "law ρ for ρ²": 0.5}.items():
             weaker = tuple(
-                Circle(share * c.kappa, float(np.arctan2(*c.mu[::-1])) if c.mu else 0.0, c.radius)
+                Circle(
+                    share * c.kappa, float(np.arctan2(c.mu[1], c.mu[0])) if c.mu else 0.0, c.radius
+                )
                 for c in circles
             )
             wrong[name] = FlatTorus(weaker) if isinstance(self.space, FlatTorus) else weaker[0]
@@ -117,21 +154,28 @@ def current_claim(
 ) -> Claim:
     """The claim that a sampled P has, as N and β grow, the steady state of tilted rings.
 
-    On a uniform circle a step turns by atan(c/2β) in the mean, so that j = (2ħβ/π) atan(c/2β)
-    exactly: there the bias of currents is of order 2. On a torus, whose points see fewer others, β
-    grows like N^1/4 only.
+    On uniform circles, without Doob weight and with an antisymmetric link, a step turns by
+    atan(c/2β) in the mean, so that j = (2ħβ/π) atan(c/2β) exactly: there the bias of currents is of
+    order 2. On a torus, whose points see fewer others, β grows like N^1/4 only.
 
     Parameters
     ----------
     id, statement, source : str
-    space, score, hbar
+    space : Circle or FlatTorus
+    score : Distance
+    hbar : float
         As in `CurrentProblem`.
+
+    Returns
+    -------
+    Claim
+        As of `operator_claim`.
     """
     problem = CurrentProblem(space, score, hbar)
     course, orders = Course(14.0), (1.0,) * len(problem.functions)
     if space.dim > 1:
         course = Course(4.0, smallest=600, rate=0.25, first_bias=8.0)
-    if not problem.wrong_spaces():
+    if problem.uniform:
         course = replace(course, first_bias=8.0, bias_steps=5)
         orders = (*(2.0 for _ in range(space.dim)), 1.0)
     return operator_claim(

@@ -48,7 +48,7 @@ class GeneratorProblem:
     Parameters
     ----------
     space : Space
-    score : Distance or PerPointMetric
+    score : Distance, GeneralLink, Mixture, IndefiniteHead or PerPointMetric
     functions : tuple of test functions
     hbar : float
         Diffusion constant ħ.

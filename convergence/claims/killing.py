@@ -29,11 +29,19 @@ class KillingProblem(OperatorProblem):
     Parameters
     ----------
     space : Sphere
-        S², uniform.
+        S² of radius 1, uniform.
     score : Distance
-        With the link of `killing_link`.
+        `Distance(link=killing_link((0, 0, ω)))`.
     hbar : float
+
+    Raises
+    ------
+    InvalidInputError
+        For another space or score, whose spectrum is not known.
     """
+
+    def __post_init__(self) -> None:
+        _rotation(self.space, self.score)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -56,12 +64,7 @@ class KillingProblem(OperatorProblem):
 
     def reference(self, space: Sphere, score: Distance, beta: float | None) -> list[float]:
         """Galerkin in the harmonics of one m; the limit ħℓ(ℓ+1) - 2iħ m ω."""
-        if space.d != 2 or space.kappa:
-            raise InvalidInputError("this spectrum is that of the uniform sphere S²")
-        link = score.one_form(np.eye(3))
-        omega = float(link[0, 1])
-        if np.any(link != killing_link((0.0, 0.0, omega))):
-            raise InvalidInputError("the rotation must be killing_link((0, 0, ω))")
+        omega = _rotation(space, score)
         return self._parts(
             [killing_eigenvalue(ell, m, omega, beta, self.hbar) for ell, m in HARMONICS]
         )
@@ -72,6 +75,22 @@ class KillingProblem(OperatorProblem):
         for (_, m), value in zip(HARMONICS, values, strict=True):
             parts += [value.real, value.imag] if m else [value.real]
         return parts
+
+
+def _rotation(space: Sphere, score: Distance) -> float:
+    """ω of a score, zero without link; what would change the spectrum unseen is refused."""
+    if not isinstance(space, Sphere) or space.d != 2 or space.kappa or space.radius != 1:
+        raise InvalidInputError(
+            f"this spectrum is that of the uniform sphere S² of radius 1, not {space}"
+        )
+    three = isinstance(score, Distance) and len(score.link) == 3
+    omega = score.link[0][1] if three else 0.0
+    known = Distance(link=killing_link((0.0, 0.0, omega)))
+    if score not in (known, Distance()):
+        raise InvalidInputError(
+            f"the score must be Distance(link=killing_link((0, 0, ω))), not {score}"
+        )
+    return omega
 
 
 def killing_claim(
@@ -85,6 +104,11 @@ def killing_claim(
     omega : float
         Around the third axis.
     hbar : float
+
+    Returns
+    -------
+    Claim
+        As of `operator_claim`.
     """
     problem = KillingProblem(Sphere(2), Distance(link=killing_link((0.0, 0.0, omega))), hbar)
     return operator_claim(id, problem, statement=statement, source=source, course=Course(5.0))

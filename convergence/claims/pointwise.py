@@ -36,17 +36,23 @@ def pointwise_claim(
     Parameters
     ----------
     id, statement, source : str
-    problem : PointwiseProblem
+    problem : EstimatedProblem
     functions : tuple of str
         LaTeX labels.
     faults : tuple of Fault
+        Wrong references that the data must reject.
     rate : float
+        Of β in N, and with it the slope -rate·order of the error.
     plan : Plan
     order : float
         Of the bias in 1/β, and step of its further orders.
     replicate_errors : bool
         Whether theory gives no standard deviation: means are then tested by the errors of
         replicates, and no rate is claimed.
+
+    Returns
+    -------
+    Claim
     """
     return Claim(
         id=id,

@@ -72,8 +72,15 @@ def rotation_claim(
     Parameters
     ----------
     id, statement, source : str
-    space, score, hbar
+    space : Gaussian
+    score : Distance
+    hbar : float
         As in `RotationProblem`.
+
+    Returns
+    -------
+    Claim
+        As of `operator_claim`.
     """
     problem = RotationProblem(space, score, hbar)
     course = Course(2.0, first_bias=16.0)

@@ -140,17 +140,52 @@ class FourierGalerkin:
         return float(2 * self.hbar * total.real / (2 * np.pi * self.circles[0].radius ** 2))
 
     def moment(self, wave: tuple[int, ...]) -> complex:
-        """E e^{ik·θ} in the steady state."""
-        (index,) = np.flatnonzero(np.all(self.waves == np.asarray(wave), axis=1))
-        return complex(self._moments[index])
+        """E e^{ik·θ} in the steady state.
+
+        Parameters
+        ----------
+        wave : tuple of int
+            k, |k_a| ≤ modes.
+
+        Returns
+        -------
+        complex
+
+        Raises
+        ------
+        NoReferenceError
+            For a wave that the matrix does not hold.
+        """
+        found = np.flatnonzero(np.all(self.waves == np.asarray(wave), axis=1))
+        if len(found) != 1:
+            raise NoReferenceError(f"wave {wave} is not among those of modes = {self.modes}")
+        return complex(self._moments[found[0]])
 
     def density(self, theta: np.ndarray) -> np.ndarray:
-        """The stationary density per unit angles at θ, shape (..., d) to (...)."""
+        """The stationary density per unit angles.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (..., d)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
         phases = np.exp(-1j * np.asarray(theta, dtype=float) @ self.waves.T)
         return (phases @ self._moments).real / (2 * np.pi) ** self.space.dim
 
     def current(self, theta: np.ndarray) -> np.ndarray:
-        """j_a = (ħ/R_a²)(-∂_a p + 2 F_a p), the stationary current at θ, shape (..., d)."""
+        """The stationary current j_a = (ħ/R_a²)(-∂_a p + 2 F_a p).
+
+        Parameters
+        ----------
+        theta : ndarray, shape (..., d)
+
+        Returns
+        -------
+        ndarray, shape (..., d)
+        """
         theta = np.asarray(theta, dtype=float)
         waves = np.exp(-1j * theta @ self.waves.T) * self._moments / (2 * np.pi) ** self.space.dim
         slope = (waves @ (-1j * self.waves)).real

@@ -79,7 +79,16 @@ class RingChain:
         return np.log(self.stationary)[:, None] + self.log_markov
 
     def current(self, hbar: float = 1.0) -> float:
-        """In the direction of increasing angles."""
+        """4ħβ Σ_ij A_ij (θ_j - θ_i) / 2π, in the direction of increasing angles.
+
+        Parameters
+        ----------
+        hbar : float
+
+        Returns
+        -------
+        float
+        """
         turn = self.angles - self.angles[:, None]
         turn -= 2 * np.pi * np.rint(turn / (2 * np.pi))
         turn[np.abs(np.abs(turn) - np.pi) < 1e-9] = 0.0  # opposite points: neither way
@@ -87,7 +96,16 @@ class RingChain:
         return 4 * require_positive("hbar", hbar) * self.beta * mean / (2 * np.pi)
 
     def entropy_production(self, hbar: float = 1.0) -> float:
-        """Per unit time."""
+        """4ħβ ½ Σ_ij (A_ij - A_ji) log(A_ij/A_ji), per unit time.
+
+        Parameters
+        ----------
+        hbar : float
+
+        Returns
+        -------
+        float
+        """
         ratio = self._log_flow - self._log_flow.T
         total = float(np.sum(np.exp(self._log_flow) * ratio))
         return 4 * require_positive("hbar", hbar) * self.beta * total

@@ -117,7 +117,7 @@ def generator(
     Parameters
     ----------
     space : Space
-    score : Distance, Mixture or PerPointMetric
+    score : Distance, GeneralLink, Mixture, IndefiniteHead or PerPointMetric
     f : test function
     x : ndarray
         Points of the space, shape (..., D), or (..., d) on a chart.

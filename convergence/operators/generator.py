@@ -31,8 +31,8 @@ def generator(
 ) -> np.ndarray:
     """Estimate 4ħβ (f(x) - P f(x)) at targets outside the sample, or at the sample itself.
 
-    With K_ij = exp(-β|x_i - y_j|² + x_iᵀMy_j) h(y_j), or exp(s(x_i, y_j)) of a per-point metric or
-    a causal mask, and P_ij = K_ij / Σ_k K_ik,
+    With K_ij = exp(-β|x_i - y_j|² + x_iᵀMy_j) h(y_j), or exp(s(x_i, y_j)) of another score,
+    and P_ij = K_ij / Σ_k K_ik,
 
         𝒞f(x_i) = -4ħβ Σ_j P_ij (f(y_j) - f(x_i)),
 
@@ -44,7 +44,7 @@ def generator(
         The sample y_j (on a chart its features).
     values : ndarray, shape (N,) or (N, F)
         f(y_j), one column a function.
-    score : Distance, Mixture, IndefiniteHead, PerPointMetric, GeneralLink or Causal
+    score : Distance, GeneralLink, Mixture, IndefiniteHead, PerPointMetric or Causal
         The kernel and, for a distance, its link and the weight on its keys.
     beta : float
         Inverse squared bandwidth.

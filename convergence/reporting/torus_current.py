@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..errors import LARGEST_DENSE
+from ..errors import LARGEST_DENSE, InvalidInputError
 from ..limits import FourierGalerkin
 from ..operators import MarkovOperator, log_matrix, stationary
 from ..scores import Distance
@@ -17,9 +17,18 @@ _MODES, _FINE, _CELLS = 8, 96, 8
 
 
 def measured_current(
-    torus: FlatTorus, score: Distance, points: np.ndarray, beta: float, hbar: float, cells: int
+    score: Distance, points: np.ndarray, beta: float, hbar: float, cells: int
 ) -> np.ndarray:
     """2ħβ Σ_j (A_ij - A_ji)(θ_j - θ_i), summed over the points i of each cell, over its area.
+
+    Parameters
+    ----------
+    score : Distance
+    points : ndarray, shape (N, 4)
+        Of a flat torus of two circles.
+    beta, hbar : float
+    cells : int
+        Along each angle.
 
     Returns
     -------
@@ -61,15 +70,28 @@ def torus_current(
         Of two circles.
     score : Distance
         With its link.
-    n, beta, hbar : the samples
+    n : int
+        Points of a sample.
+    beta, hbar : float
     samples : int
     seed : int
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    InvalidInputError
+        For a torus of another dimension.
     """
+    if torus.dim != 2:
+        raise InvalidInputError(f"the figure is that of two angles: a torus of {torus.dim} given")
     found = []
     for rng in np.random.default_rng(seed).spawn(samples):
         points = torus.sample(n, rng)
         whole, *halves = (
-            measured_current(torus, score, part, beta, hbar, _CELLS)
+            measured_current(score, part, beta, hbar, _CELLS)
             for part in (points, *np.array_split(points, 2))
         )
         found.append(2 * whole - np.mean(halves, axis=0))

@@ -16,8 +16,13 @@ from ..spaces.expressions import parse, symbol
 from .distance import squared_distances
 
 PairFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
-_PROBES = 8  # points of a block on which antisymmetry is looked at
+_PROBES = 16  # queries and keys of a block, spread over it, whose pairs are looked at both ways
+# of a(x, y) + a(y, x): both ways round ε times the terms that cancel in a, which may be 1e6 times
+# larger than 1 + |a|; what is no link is off in its leading digits
 _ROUNDING = 1e-9
+# central differences of a form: rounding ε/step and remainder step² a'''/6 are 1e-11 each for
+# terms of order one, so that links a hundred times as fast and large still pass
+_STEP, _SLOPE = 1e-5, 1e-5
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,12 +40,15 @@ class GeneralLink:
         An expression in the ambient coordinates x0, x1, ... of the query and y0, y1, ... of the
         key; or a function (x (a, D), y (b, D)) → a (a, b).
     form : callable, optional
-        Of a function: points (..., D) → c (..., D). That of an expression is derived.
+        Of a function: points (..., D) → c = ∂_y a at y = x, in the ambient space, (..., D). Every
+        use compares it with central differences of the function at a few of its points. That of
+        an expression is derived.
 
     Raises
     ------
     InvalidInputError
-        When an expression is not antisymmetric; a call raises it for a function that is not.
+        When an expression is not antisymmetric. A call raises it where a function is not, at the
+        pairs looked at: those of 16 queries and 16 keys, spread over every block.
 
     Examples
     --------
@@ -72,22 +80,37 @@ class GeneralLink:
         return f"GeneralLink({name!r})"
 
     def values(self, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """a of every pair, shape (len(queries), len(keys))."""
+        """a of every pair, in double precision.
+
+        Parameters
+        ----------
+        queries, keys : ndarray, shapes (n_queries, D) and (n_keys, D)
+
+        Returns
+        -------
+        ndarray, shape (n_queries, n_keys)
+
+        Raises
+        ------
+        InvalidInputError
+            When a is not finite at any pair, or a(y, x) is not -a(x, y) at those looked at.
+        """
+        queries, keys = np.asarray(queries, dtype=float), np.asarray(keys, dtype=float)
         found = self._pairs(queries, keys)
-        few, others = queries[:_PROBES], keys[:_PROBES]
-        forward, back = found[: len(few), : len(others)], self._pairs(others, few).T
-        size = np.maximum(1.0, np.abs(forward))
-        if not np.all(np.abs(forward + back) <= _ROUNDING * size):  # NaN too
+        if not np.all(np.isfinite(found)):
+            raise InvalidInputError(f"{self!r} is not finite at some pairs of points")
+        few, others = _spread(len(queries), _PROBES), _spread(len(keys), _PROBES)
+        forward, back = found[np.ix_(few, others)], self._pairs(keys[others], queries[few]).T
+        if not np.all(np.abs(forward + back) <= _ROUNDING * (1 + np.abs(forward))):  # NaN too
             raise InvalidInputError(
-                f"{self!r} is not antisymmetric, or not finite, at some points: a(y, x) must be "
-                "-a(x, y)"
+                f"{self!r} is not antisymmetric at some pairs of points: a(y, x) must be -a(x, y)"
             )
         return found
 
     def _pairs(self, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
         shape = len(queries), len(keys)
         if callable(self.link):
-            found = np.asarray(self.link(queries, keys))
+            found = np.asarray(self.link(queries, keys), dtype=float)
             if found.shape != shape:
                 raise InvalidInputError(f"{self!r} gave shape {found.shape} for {shape} pairs")
             return found
@@ -103,14 +126,28 @@ class GeneralLink:
 
     def __call__(self, queries: Any, keys: Any, beta: float) -> Any:
         """s of every pair, shape (len(queries), len(keys))."""
+        queries, keys = np.asarray(queries, dtype=float), np.asarray(keys, dtype=float)
         return self.values(queries, keys) - beta * squared_distances(queries, keys)
 
     def one_form(self, features: np.ndarray) -> np.ndarray:
-        """c = ∂_y a at y = x, as ambient vectors, shape (..., D)."""
+        """c = ∂_y a at y = x, as ambient vectors.
+
+        Parameters
+        ----------
+        features : ndarray, shape (..., D)
+
+        Returns
+        -------
+        ndarray, shape (..., D)
+
+        Raises
+        ------
+        InvalidInputError
+            When the form of a function is not its slope at the points looked at.
+        """
         features = np.asarray(features, dtype=float)
         if callable(self.link):
-            assert self.form is not None
-            return self.form(features)
+            return self._checked_form(features)
         found = np.zeros(features.shape)
         slopes, dim = _compiled_one_form(self.link)
         self._need(dim, features.shape[-1])
@@ -118,8 +155,39 @@ class GeneralLink:
             found[..., a] = slope
         return found
 
+    def _checked_form(self, features: np.ndarray) -> np.ndarray:
+        """The form of a function, held against its differences at a few points."""
+        assert self.form is not None
+        found = np.asarray(self.form(features), dtype=float)
+        if found.shape != features.shape:
+            raise InvalidInputError(
+                f"the form of {self!r} gave shape {found.shape} for points {features.shape}"
+            )
+        dim = features.shape[-1]
+        points, slopes = features.reshape(-1, dim), found.reshape(-1, dim)
+        for i in _spread(len(points), 4):
+            x, step = points[i : i + 1], _STEP * (1 + np.max(np.abs(points[i])))
+            with np.errstate(all="ignore"):  # a function may be known on the space alone
+                ahead, back = (self._pairs(x, x + h * np.eye(dim))[0] for h in (step, -step))
+                error = np.abs((ahead - back) / (2 * step) - slopes[i])
+            if np.any(error > _SLOPE * (1 + np.max(np.abs(slopes[i])))):
+                raise InvalidInputError(
+                    f"the form of {self!r} is not ∂_y a at y = x, which differences of the link "
+                    f"show at x = {points[i]}"
+                )
+        return found
+
     def scaled(self, factor: float) -> GeneralLink:
-        """The link factor · a."""
+        """The link factor · a.
+
+        Parameters
+        ----------
+        factor : float
+
+        Returns
+        -------
+        GeneralLink
+        """
         link, form = self.link, self.form
         if not callable(link):
             return GeneralLink(f"{factor!r}*({link})")
@@ -128,10 +196,15 @@ class GeneralLink:
 
     @property
     def exact_weight(self) -> sympy.Expr | None:
-        """w of an exact link a = w(y) - w(x), in x0, x1, ...; None where the link circulates.
+        """w of an exact link a = w(y) - w(x), in x0, x1, ...; None where none was found.
 
         The walk is then the Doob transform with h = e^w, and carries no current. A link is exact
-        where all ∂²a/∂x_i∂y_j vanish in the ambient space; of a function nothing is known.
+        where all ∂²a/∂x_i∂y_j vanish in the ambient space. w has no constant term, and is real
+        wherever the link is, as far as drawn points show; of a function nothing is known.
+
+        Returns
+        -------
+        sympy.Expr or None
         """
         if callable(self.link):
             return None
@@ -140,11 +213,27 @@ class GeneralLink:
             return None
         # a(x*, y) up to a constant, at the origin or wherever it is finite
         for place in (0, 1, sympy.Rational(1, 2)):
-            weight = expression.subs(dict.fromkeys(x, place))
-            if not weight.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
-                weight = sympy.expand(weight.subs(dict(zip(y, x, strict=True))))
-                return weight - weight.as_coeff_Add()[0]
+            there = expression.subs(dict.fromkeys(x, place)).subs(dict(zip(y, x, strict=True)))
+            weight = sympy.expand(there).as_independent(*x, as_Add=True)[1]
+            improper = (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I)
+            if not weight.has(*improper) and self._has_weight(weight, x):
+                return weight
         return None
+
+    def _has_weight(self, weight: sympy.Expr, x: tuple[sympy.Symbol, ...]) -> bool:
+        """Whether a = w(y) - w(x), both real, at drawn points where a is."""
+        points = np.random.default_rng(0).normal(scale=3.0, size=(40, len(x)))
+        with np.errstate(all="ignore"):
+            a = self._pairs(points, points)
+            w = sympy.lambdify(x, weight, ["scipy", "numpy"])(*points.T) + np.zeros(len(points))
+            error = np.abs(w - w[:, None] - a)
+        known = np.isfinite(a)
+        return bool(np.all(error[known] <= _ROUNDING * (1 + np.abs(a[known]))))  # false for NaN
+
+
+def _spread(count: int, most: int) -> np.ndarray:
+    """At most so many indices, evenly over a count, both ends among them."""
+    return np.linspace(0, count - 1, min(count, most)).round().astype(int)
 
 
 @lru_cache(maxsize=256)

@@ -120,3 +120,27 @@ def test_faults():
     np.testing.assert_allclose(faults["ħ off by 5 %"], 1.05 * np.array(steady(0.9)), atol=1e-3)
     assert len(faults) == 6
     np.testing.assert_allclose(problem.limit[0], steady(0.9), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("score", "fault"),
+    [
+        (Distance((0.3, 0.2), link=harmonic_link([0.9])), "law h for h²"),
+        (Distance(link=((0.4, 0.9), (-0.9, -0.4))), "symmetric part of the link omitted"),
+    ],
+)
+def test_a_potential_without_density_has_a_bias_of_order_one(score, fault):
+    """A Doob weight or the symmetric part of a link on a uniform circle."""
+    claim = current_claim("ring", Circle(), score, statement="", source="", hbar=0.7)
+    assert claim.bias_order == (1.0, 1.0)
+    schedule = claim.schedules["smoke"]
+    assert overall(bias_check(claim, schedule)) == Outcome.PASS
+    assert overall(bias_check(replace(claim, bias_order=(2.0, 1.0)), schedule)) == Outcome.FAIL
+    faults = {f.name: f.expectation(1e3)[0] for f in claim.faults}
+    other = {
+        "law h for h²": replace(score, doob=(0.15, 0.1)),
+        "symmetric part of the link omitted": Distance(link=harmonic_link([0.9])),
+    }[fault]
+    exact = TiltedRing(Circle(), other, 0.7)
+    np.testing.assert_allclose(faults[fault], [exact.current, exact.entropy_production], rtol=2e-3)
+    assert np.max(np.abs(faults[fault] / claim.limit[0] - 1)) > 0.02

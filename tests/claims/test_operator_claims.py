@@ -7,8 +7,8 @@ from convergence.claims import KillingProblem, RotationProblem, killing_claim, r
 from convergence.errors import InvalidInputError
 from convergence.limits import gaussian_circulation, gaussian_stationary, killing_eigenvalue
 from convergence.operators import MarkovOperator, elimination_law, stationary
-from convergence.scores import Distance, killing_link
-from convergence.spaces import Gaussian, Sphere
+from convergence.scores import CoifmanLafon, Distance, killing_link
+from convergence.spaces import Circle, Gaussian, Sphere
 
 HBAR, BETA = 0.7, 5.0
 PLANE = Gaussian(((1.0, 0.3), (0.3, 0.6)))
@@ -96,6 +96,21 @@ def test_killing_references_and_faults():
         problem.reference(Sphere(2, 1.0, (0, 0, 1)), problem.score, None)
     with pytest.raises(InvalidInputError, match="killing_link"):
         problem.reference(Sphere(2), Distance(link=killing_link((1.0, 0, 1.5))), None)
+
+
+def test_killing_refuses_what_would_change_the_spectrum():
+    turn = killing_link((0, 0, 1.5))
+    for space in (Sphere(2, radius=2.0), Sphere(3), Sphere(2, 1.0, (0, 0, 1)), Circle(), PLANE):
+        with pytest.raises(InvalidInputError, match="uniform sphere S² of radius 1"):
+            KillingProblem(space, Distance(link=turn))
+    for score in (
+        Distance(link=killing_link((0, 1.0, 1.5))),
+        Distance((0, 0, 0.3), link=turn),
+        Distance(normalisation=CoifmanLafon(1.0), link=turn),
+        Distance(link=(np.array(turn) + 0.2 * np.eye(3)).tolist()),
+    ):
+        with pytest.raises(InvalidInputError, match="killing_link"):
+            KillingProblem(Sphere(2), score)
 
 
 @pytest.mark.parametrize("preset", ["smoke", "standard", "paper"])

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.polynomial.legendre import leggauss
+from scipy.special import ive
 
-from convergence.errors import InvalidInputError
+from convergence.errors import InvalidInputError, NoReferenceError
 from convergence.limits import killing_eigenvalue
 
 OMEGA, HBAR, BETA = 1.5, 0.7, 3.0
@@ -51,6 +52,30 @@ def test_the_limit_is_met_like_one_over_beta():
         ]
         assert errors[0] / errors[1] == pytest.approx(2, rel=0.01)
         assert errors[2] < 1e-5
+
+
+@pytest.mark.parametrize(("omega", "beta"), [(60.0, 30.0), (1.5, 5.0), (-30.0, 30.0)])
+def test_against_the_integral_over_the_angle(omega, beta):
+    """P on e^{imφ}g(cos θ): ∫ e^{imφ} K dφ = 2π e^{imψ} e^{2βcc'} I_m(R s s'), tan ψ = ω/2β."""
+    c, weights = leggauss(120)
+    sine = np.sqrt(1 - c**2)
+    turned = np.hypot(2 * beta, omega) * np.outer(sine, sine)
+    size = 2 * beta * np.outer(c, c) + turned  # of the exponent, out of the scaled I_m
+    size -= np.max(size, axis=1, keepdims=True)
+    mass = np.sum(np.exp(size) * ive(0, turned) * weights, axis=1, keepdims=True)
+    for ell, m in ((1, 0), (1, 1), (2, -2), (5, 0), (5, 3)):
+        values = np.linalg.eigvals(np.exp(size) * ive(abs(m), turned) * weights / mass)
+        chosen = np.sort(values.real)[::-1][ell - abs(m)]
+        exact = 4 * HBAR * beta * (1 - np.exp(1j * m * np.arctan2(omega, 2 * beta)) * chosen)
+        found = killing_eigenvalue(ell, m, omega, beta, HBAR)
+        assert found == pytest.approx(exact, abs=1e-10 * 4 * HBAR * beta), (ell, m)
+
+
+def test_a_rotation_too_fast_is_refused():
+    with pytest.raises(NoReferenceError, match="omega = 200 at beta = 30"):
+        killing_eigenvalue(1, 0, 200.0, 30.0)
+    with pytest.raises(InvalidInputError, match="omega"):
+        killing_eigenvalue(1, 0, np.nan, 30.0)
 
 
 def test_refusals():

@@ -90,6 +90,8 @@ def test_the_uniform_circle():
     expected = HBAR * (k**2 - 2j * c * k)
     found = limits.FourierGalerkin(Circle(), score, 5, HBAR).eigenvalues
     np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(expected), atol=1e-12)
+    with pytest.raises(NoReferenceError, match="modes = 5"):
+        limits.FourierGalerkin(Circle(), score, 5, HBAR).moment((6,))
     at_rest = limits.TiltedRing(Circle(1.2), Distance((0.3, 0.2)))
     assert at_rest.current == 0
     assert at_rest.entropy_production == 0

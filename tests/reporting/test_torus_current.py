@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from convergence.errors import InvalidInputError
 from convergence.operators import MarkovOperator, stationary
-from convergence.reporting.torus_current import measured_current
+from convergence.reporting.torus_current import measured_current, torus_current
 from convergence.scores import Distance, harmonic_link
 from convergence.spaces import Circle, FlatTorus
 
@@ -16,7 +17,7 @@ def test_a_constant_form_on_a_grid():
     c, beta, n = np.array([0.9, -0.6]), 10.0, 40
     one = Circle().at(2 * np.pi * (np.arange(n) + 0.5) / n)
     grid = np.hstack([np.repeat(one, n, axis=0), np.tile(one, (n, 1))])
-    found = measured_current(TORUS, Distance(link=harmonic_link(c)), grid, beta, HBAR, 4)
+    found = measured_current(Distance(link=harmonic_link(c)), grid, beta, HBAR, 4)
     exact = 2 * HBAR * 2 * beta * np.arctan(c / (2 * beta)) / (2 * np.pi) ** 2
     np.testing.assert_allclose(found, np.broadcast_to(exact, (4, 4, 2)), rtol=1e-6)
 
@@ -30,6 +31,13 @@ def test_the_total_of_a_sample():
     steps = np.angle(np.exp(1j * (theta[None] - theta[:, None])))
     expected = 4 * HBAR * beta * np.einsum("ij,ija->a", flow, steps)
     cells = 5
-    found = measured_current(TORUS, score, points, beta, HBAR, cells)
+    found = measured_current(score, points, beta, HBAR, cells)
     total = found.sum(axis=(0, 1)) * (2 * np.pi / cells) ** 2
     assert total == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_torus_of_another_dimension_is_refused():
+    for circles in ((Circle(),), (Circle(),) * 3):
+        score = Distance(link=harmonic_link([0.5] * len(circles)))
+        with pytest.raises(InvalidInputError, match="two angles"):
+            torus_current(FlatTorus(circles), score, 60, samples=2)

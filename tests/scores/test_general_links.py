@@ -98,6 +98,59 @@ def test_exact_links_are_doob_transforms():
     assert GeneralLink("y0**2 - x0**2").exact_weight == x0**2
 
 
+def test_weights_are_real_and_have_no_constant():
+    x0, x1 = sympy.symbols("x:2", real=True)
+    for text, weight in {
+        "log(2 + y0) + y1**3 - log(2 + x0) - x1**3": sympy.log(2 + x0) + x1**3,
+        "log(y0 - 2) - log(x0 - 2)": sympy.log(x0 - 2),  # a(0, y) holds iπ
+        "sqrt(y0 - 2) - sqrt(x0 - 2)": sympy.sqrt(x0 - 2),
+        "(y1 + 3)**2/2 - (x1 + 3)**2/2": x1**2 / 2 + 3 * x1,
+    }.items():
+        assert GeneralLink(text).exact_weight == weight, text
+    # log(1 - x0/2) is real on one side of 2 alone
+    assert GeneralLink("log((y0 - 2)/(x0 - 2))").exact_weight is None
+
+
+def test_every_pair_must_be_finite_and_pairs_all_over_a_block_antisymmetric():
+    points = RNG.standard_normal((300, 2))
+
+    def spoilt(found, wrong):
+        def link(x, y):
+            value = x[:, :1] * y[:, 1] - x[:, 1:2] * y[:, 0]
+            return np.where(wrong(x)[:, None] & wrong(y), found(value), value)
+
+        return GeneralLink(link, lambda x: np.stack([-x[..., 1], x[..., 0]], axis=-1))
+
+    one = spoilt(lambda a: a + np.nan, lambda x: x[:, 0] == points[137, 0])
+    with pytest.raises(InvalidInputError, match="not finite"):
+        one.values(points, points)
+    ordered = points[np.argsort(points[:, 0])]
+    far = spoilt(lambda a: np.abs(a), lambda x: x[:, 0] > ordered[200, 0])
+    far.values(ordered[:200], ordered[:200])
+    with pytest.raises(InvalidInputError, match="not antisymmetric"):
+        far.values(ordered, ordered)
+
+
+def test_single_precision_is_cast():
+    x, y = RNG.standard_normal((2, 20, 2)).astype(np.float32)
+    for link in LINKS:
+        assert link.values(x, y).dtype == link(x, y, 3.0).dtype == float
+        exact = by_hand(x.astype(float), y.astype(float))
+        np.testing.assert_allclose(link.values(x, y), exact, atol=1e-13)
+
+
+def test_the_form_of_a_function_is_held_against_it():
+    for wrong in (lambda x: -slope_by_hand(x), lambda x: 1.001 * slope_by_hand(x)):
+        with pytest.raises(InvalidInputError, match="not ∂_y a"):
+            GeneralLink(by_hand, wrong).one_form(POINTS)
+    with pytest.raises(InvalidInputError, match="shape"):
+        GeneralLink(by_hand, lambda x: x[..., 0]).one_form(POINTS)
+    fast = GeneralLink(
+        lambda x, y: np.sin(100 * (y[:, 0] - x[:, :1])), lambda x: x * [0, 0] + [100, 0]
+    )
+    np.testing.assert_array_equal(fast.one_form(POINTS)[:, 0], 100)
+
+
 def test_plain_data():
     link = GeneralLink(TEXT)
     assert pickle.loads(pickle.dumps(link)) == link
