@@ -22,12 +22,14 @@ def rows(values: np.ndarray) -> Rows:
     return tuple(map(tuple, np.asarray(values, dtype=float).tolist()))
 
 
-def general_faults(problem: StrataProblem, meeting: bool) -> tuple[Fault, ...]:
+def general_faults(
+    problem: StrataProblem, meeting: bool, double: str = "β off by 2"
+) -> tuple[Fault, ...]:
     """Wrong constants, and where strata meet a kernel that sees the target's own only."""
     right = problem.expectation
     faults = [
         Fault("10 % too large", lambda beta: 1.1 * right(beta)),
-        Fault("β off by 2", lambda beta: problem.expectation_of(beta, 2.0, None, None)),
+        Fault(double, lambda beta: problem.expectation_of(beta, 2.0, None, None)),
     ]
     if meeting and len(problem.space.strata) > 1:
         own = tuple((ray.stratum,) for ray, _ in problem.places)
@@ -318,7 +320,7 @@ def share_claim(
         space, places, (inside,), tuple((float(p),) for p in shares), 1, 0, width
     )
     faults = (
-        *general_faults(problem, True),
+        *general_faults(problem, True, "a kernel of 2β"),  # a share near one hardly changes
         *(
             Fault(f"a layer of width β^-{w:g}", partial(_at_width, problem, w))
             for w in other_widths
