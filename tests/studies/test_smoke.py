@@ -8,12 +8,8 @@ from convergence.verification import Outcome, detectable_error, study_level
 
 GROSS = (
     "2/ε for 4/ε", "2ħβ for 4ħβ", "4ħβ for 2ħβ", "β off by 2", "β/2π for β/π", "sign of 𝒞",
-<<<<<<< HEAD
     "p for 4ħβp", "-2ħt log p",
-    "Dirichlet vertex", "a diffusion's exponent",
-=======
     "Dirichlet vertex", "a diffusion's exponent", "other strata omitted",
->>>>>>> i7
 )  # fmt: skip
 
 
