@@ -28,7 +28,7 @@ NOWHERE = ((0.0, 0.0), (0.0, 0.0))
 WIDTH = 1.5  # von Mises jumps of concentration 3
 
 LINK = harmonic_link([0.8])
-state_rate = ring.polynomial("3 + x0 - x1/2")
+state_rate = ring.polynomial("2 + x0 - x1/2")
 
 
 def jumping(space, local, rate, matrix, shift=(), beta=WIDTH):
@@ -38,6 +38,11 @@ def jumping(space, local, rate, matrix, shift=(), beta=WIDTH):
 on_circle = jumping(circle, Distance(link=LINK), 2.0, QUARTER_TURN)
 on_ring = jumping(ring, Distance((0.3, -0.2), link=LINK), state_rate, QUARTER_TURN)
 backwards = jumping(ring, Distance((0.3, -0.2), link=LINK), state_rate, BACK)
+# more of a current, so that few points show it
+turning = Circle(kappa=0.4, mean_angle=0.5)
+quick = Distance((0.3, -0.2), link=harmonic_link([1.5]))
+turning_rate = turning.polynomial("2 + x0 - x1/2")
+on_turning_ring = jumping(turning, quick, turning_rate, QUARTER_TURN)
 on_torus = jumping(torus, Distance(link=harmonic_link([0.8, -0.6])), 2.0, SCREW)
 reset = jumping(plane, Distance(link=ROTATION), 2.0, NOWHERE, (0.8, -0.4), 0.8)
 
@@ -118,13 +123,13 @@ STUDY = Study(
         ),
         steady_claim(
             "ring-steady-state",
-            ring,
-            on_ring,
+            turning,
+            on_turning_ring,
             statement=r"$S^1$, von Mises, link and jumps at the rate $\lambda(x)$: stationary law "
             r"and local current",
             source=SOURCE,
             hbar=0.7,
-            wrong={"jump to the wrong point": backwards},
+            wrong={"jump to the wrong point": jumping(turning, quick, turning_rate, BACK)},
         ),
     ),
 )
