@@ -55,11 +55,7 @@ class RingChain:
         count = 64 + int(12 * np.sqrt(2 * narrowest) * space.radius)
         self.angles = 2 * np.pi * np.arange(count) / count
         x = self.points = space.at(self.angles)
-        parts = [
-            np.reshape(part.log_weight, (-1, 1))
-            - part.beta * np.sum((part.queries[:, None] - x) ** 2, axis=-1)
-            for part in score.parts(x, self.beta)
-        ]
+        parts = [part.log_kernel(x) for part in score.parts(x[:, None], self.beta)]
         log_weights = score.log_weights(x)
         own = 0.0 if log_weights is None else log_weights
         exponents = logsumexp(parts, axis=0) + space.log_density(x) + own

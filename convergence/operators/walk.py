@@ -54,10 +54,7 @@ def walk_density(
 
     def log_kernel(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """log K(u, v) h(v) of queries with one key, or of one query with keys."""
-        found = [
-            part.log_weight - part.beta * np.sum((part.queries - keys) ** 2, axis=-1)
-            for part in score.parts(queries, beta)
-        ]
+        found = [part.log_kernel(keys) for part in score.parts(queries, beta)]
         log_weights = score.log_weights(np.atleast_2d(keys))
         return logsumexp(found, axis=0) + (0.0 if log_weights is None else log_weights)
 

@@ -65,11 +65,7 @@ def transition_kernel(
 
 def _log_row(score: Mixture, x: np.ndarray, y: np.ndarray, beta: float) -> np.ndarray:
     """log K(x, y)."""
-    parts = [
-        part.log_weight - part.beta * np.sum((part.queries - y) ** 2, axis=-1)
-        for part in score.parts(x[None], beta)
-    ]
-    return np.logaddexp.reduce(parts)
+    return np.logaddexp.reduce([part.log_kernel(y) for part in score.parts(x[None], beta)])
 
 
 def varadhan_figure(run: Run, claims: dict[str, Distance | Mixture], angle: float) -> Figure:

@@ -28,6 +28,10 @@ class Part(NamedTuple):
     beta: float
     log_weight: np.ndarray | float = 0.0
 
+    def log_kernel(self, keys: np.ndarray) -> np.ndarray:
+        """g(x) - β|u - y|² for keys that broadcast with the queries, shape (...)."""
+        return self.log_weight - self.beta * np.sum((self.queries - keys) ** 2, axis=-1)
+
 
 def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """|x_i - y_j|² of every pair, differences formed first; shape (len(x), len(y))."""
