@@ -25,7 +25,7 @@ class ExponentProblem:
 
     With relative errors e = (estimate - v)/v of mean shift m and variance s², to order 1/N,
 
-        mean (e' - e - (s'² - s²)/2)/log 4,    variance (s² + s'²)/log² 4.
+        mean (m' - m - (s'² - s²)/2)/log 4,    variance (s² + s'²)/log² 4.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ class ExponentProblem:
         near, far = (
             self.local.expectation_of(b, 1.0, strata, width) for b in (beta, _RATIO * beta)
         )
-        return np.log(np.abs(far / near)) / np.log(_RATIO)
+        with np.errstate(invalid="ignore", divide="ignore"):  # of opposite signs: no number
+            return np.log(far / near) / np.log(_RATIO)
 
     @remembered
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:

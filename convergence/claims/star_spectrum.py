@@ -132,7 +132,7 @@ class SubspaceProblem(SpectrumProblem):
     def _exact(self, group: list[int], edge: np.ndarray, t: np.ndarray) -> np.ndarray:
         k = self.graph.wave_numbers(self.count)[group[0]]
         wave = np.cos(k * (np.asarray(self.space.lengths)[edge] - t))
-        return self.graph.eigenspace(k)[edge] * wave[:, None]
+        return self.graph.eigenspace(group)[edge] * wave[:, None]
 
     def _separate(self, dirichlet: bool) -> Basis:
         """Waves of edges that know nothing of each other, free or clamped at the vertex."""

@@ -13,7 +13,19 @@ from convergence.claims import (
     share_claim,
     turned,
 )
-from convergence.spaces import CrossingLines, Interval, LineThroughPlane, TouchingSpheres
+from convergence.claims.strata_problems import strata_schedules
+from convergence.errors import InvalidInputError
+from convergence.spaces import (
+    Chart,
+    Coordinate,
+    CrossingLines,
+    Flat,
+    Interval,
+    LineThroughPlane,
+    StratifiedSpace,
+    Stratum,
+    TouchingSpheres,
+)
 from convergence.verification.bias import bias_check
 
 LINES = CrossingLines(0.9)
@@ -118,6 +130,27 @@ def test_an_ended_ray_is_not_continued():
     faults = {fault.name: fault.expectation for fault in claim.faults}
     np.testing.assert_allclose(faults["as if no ray ended"](1e4), 0 * claim.limit, atol=1e-9)
     assert "other strata omitted" not in faults
+
+
+def test_refusals():
+    off = StrataProblem(LINES, ((LINES.rays[0], 7.0),), F, ((0.0, 0.0),), 1.0, 0.5)
+    with pytest.raises(InvalidInputError, match="outside"):
+        off.targets(4.0)
+    box = tuple(Coordinate(name, 0, 1) for name in "uvw")
+    cube = StratifiedSpace((Stratum(Chart(box, ("u", "v", "w"))),), (Flat((0.0,) * 3),))
+    solid = StrataProblem(cube, (), (), (), 1.0, 0.5)
+    with pytest.raises(InvalidInputError, match="dimensions 1 and 2"):
+        strata_schedules(solid, 0.4, 0.5, (), 12.0, 1)
+
+
+def test_an_exponent_between_opposite_signs_is_no_number():
+    class Signs(StrataProblem):
+        def expectation_of(self, beta, ratio, strata, width):
+            return np.where(beta < 20, 1.0, -1.0) * np.ones((1, 1))
+
+    local = Signs(LINES, PLACES[:1], F[:1], ((0.0,),), 1.0, 0.5)
+    assert np.isnan(ExponentProblem(local, 0.5).expectation(10.0)).all()
+    assert ExponentProblem(local, 0.5).expectation(30.0) == 0
 
 
 def test_widths_that_are_wrong():
