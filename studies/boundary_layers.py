@@ -6,7 +6,13 @@ the usual bias 1/β. Of cubics under a uniform density there is none: what is le
 sees of the edge, of order e^{-s²}.
 """
 
-from convergence.claims import StrataProblem, exponent_claim, interior_claim, layer_claim
+from convergence.claims import (
+    StrataProblem,
+    decay_claim,
+    exponent_claim,
+    interior_claim,
+    layer_claim,
+)
 from convergence.running import Study
 from convergence.spaces import Disc, HalfLine, Interval, Ray
 
@@ -72,6 +78,17 @@ CLAIMS = (
         source=SOURCE,
         order=None,
         betas=(25.0, 100.0),
+    ),
+    decay_claim(
+        "interval-decay",
+        interval,
+        interval.rays[0],
+        (0.5, 1.0, 1.5, 2.0),
+        interval.function("t"),
+        statement=r"$[0,1]$, uniform: $\sqrt{\beta}\,(P - I)t = e^{-s^2}/(\sqrt{\pi}"
+        r"(1 + \mathrm{erf}\, s))$ at every $\beta$",
+        source=SOURCE,
+        betas=(40.0, 160.0),
     ),
     exponent_claim(
         "interval-exponent",
