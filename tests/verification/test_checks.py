@@ -187,6 +187,15 @@ def test_faults(synthetic):
         assert outcomes(verdicts, "faults") == {expected}
 
 
+def test_a_wrong_value_that_is_no_number_hides_no_other(synthetic):
+    """Undefined for the first function only, and for both."""
+    for known, expected in [(1.05, Outcome.PASS), (np.nan, Outcome.INCONCLUSIVE)]:
+        scales = np.array([np.nan, known])
+        fault = Fault("scaled", lambda beta, s=scales: s * synthetic.expectation(beta))
+        verdicts = run(synthetic, synthetic.claim(faults=(fault,)))
+        assert outcomes(verdicts, "faults") == {expected}
+
+
 def test_a_fault_that_the_data_support_fails(synthetic):
     """Not rejected though there is all the power: the data side with the fault."""
     fault = Fault("5 % off", lambda beta: 1.05 * synthetic.expectation(beta))
