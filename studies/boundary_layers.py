@@ -1,11 +1,18 @@
 """Boundary layers: next to an edge one step leans inwards, β^-1/2 deep and not β^-1.
 
 At distance s/sqrt β from a boundary sqrt β (P - I) f → f' e^{-s²}/(sqrt π (1 + erf s)), f' the
-inward derivative: 4ħβ(I - P) f diverges there like sqrt β. Further in, the usual limit is met up to
-what the kernel sees of the edge, which falls like e^{-s²}.
+inward derivative: 4ħβ(I - P) f diverges there like sqrt β. Further in, the usual limit is met with
+the usual bias 1/β. Of cubics under a uniform density there is none: what is left is what the kernel
+sees of the edge, of order e^{-s²}.
 """
 
-from convergence.claims import StrataProblem, exponent_claim, interior_claim, layer_claim
+from convergence.claims import (
+    StrataProblem,
+    decay_claim,
+    exponent_claim,
+    interior_claim,
+    layer_claim,
+)
 from convergence.running import Study
 from convergence.spaces import Disc, HalfLine, Interval, Ray
 
@@ -57,7 +64,7 @@ CLAIMS = (
         interval,
         ((interval.rays[0], 0.35), (interval.rays[0], 0.5), (interval.rays[0], 0.62)),
         (interval.function("t**2"), interval.function("t + t**3")),
-        statement=r"$[0,1]$, uniform, interior: $-\hbar f''$ up to $e^{-s^2}$",
+        statement=r"$[0,1]$, uniform, interior, cubics: $-\hbar f''$ up to order $e^{-s^2}$",
         source=SOURCE,
         order=None,
         betas=(80.0, 320.0),
@@ -67,10 +74,21 @@ CLAIMS = (
         round_disc,
         tuple((Ray(0, (0.1, u), (1.0, 0.0)), 0.2) for u in (0.0, 2.0, 4.0)),
         (round_disc.function("x0**2 + x1"), round_disc.function("x0**3 + 2*x1**2")),
-        statement=r"disc, uniform, interior: $-\hbar\Delta f$ up to $e^{-s^2}$",
+        statement=r"disc, uniform, interior, cubics: $-\hbar\Delta f$ up to order $e^{-s^2}$",
         source=SOURCE,
         order=None,
         betas=(25.0, 100.0),
+    ),
+    decay_claim(
+        "interval-decay",
+        interval,
+        interval.rays[0],
+        (0.5, 1.0, 1.5, 2.0),
+        interval.function("t"),
+        statement=r"$[0,1]$, uniform: $\sqrt{\beta}\,(P - I)t = e^{-s^2}/(\sqrt{\pi}"
+        r"(1 + \mathrm{erf}\, s))$ at every $\beta$",
+        source=SOURCE,
+        betas=(40.0, 160.0),
     ),
     exponent_claim(
         "interval-exponent",

@@ -37,12 +37,12 @@ def crossing(id, angle, name, other):
         statement=rf"lines crossing at ${name}$: $w = e^{{-s^2\sin^2\omega}}$ on both",
         source=SOURCE,
         wrong={
-            "w without sin²": turned(np.pi / 2),
-            "w = 1": turned(1e-9),
+            "perpendicular": turned(np.pi / 2),
+            "on one line": turned(1e-9),
             "another angle": turned(other),
         }
         if angle < 1.5
-        else {"w = 1": turned(1e-9), "another angle": turned(other)},
+        else {"on one line": turned(1e-9), "another angle": turned(other)},
     )
 
 

@@ -97,6 +97,7 @@ CLAIMS = (
         source=SOURCE,
         order=None,
         betas=(45.0, 240.0),
+        wrong={"the other stratum's": np.array([[-2.0], [-2.0], [-4.0]])},
     ),
     interior_claim(
         "spheres-away",
@@ -105,6 +106,7 @@ CLAIMS = (
         (spheres.function("x0*x1 + x0"), spheres.function("x1**2 - x2")),
         statement=r"touching spheres, away: $-\hbar\Delta$ of the sphere",
         source=SOURCE,
+        wrong={"the Laplacian of space": np.array([[0.0, -2.0]] * 2)},
     ),
     share_claim(
         "spheres-touching",

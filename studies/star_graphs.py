@@ -27,7 +27,7 @@ CLAIMS = (
         tripod.rays,
         ((0, 0.0), (0, 0.5), (1, 1.0)),
         (tripod.function("2*t", "exp(t) - 1", "-sin(t)/2"), tripod.function("x0 + x1**2")),
-        statement=rf"tripod, at and near its vertex: {VERTEX}",
+        statement=rf"tripod, at the vertex, and its layer around it: {VERTEX}",
         source=SOURCE,
     ),
     layer_claim(

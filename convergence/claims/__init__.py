@@ -6,7 +6,7 @@ from .critical import critical_exponent_claim
 from .currents import CurrentProblem, current_claim
 from .density import DensityProblem, density_claim
 from .energy import energy_claim
-from .exponents import ExponentProblem, exponent_claim
+from .exponents import ExponentProblem, decay_claim, exponent_claim
 from .generator import GeneratorProblem, generator_claim
 from .identity import identity_claim
 from .killing import KillingProblem, killing_claim
@@ -49,6 +49,7 @@ __all__ = [
     "causal_claim",
     "critical_exponent_claim",
     "current_claim",
+    "decay_claim",
     "density_claim",
     "dimension_claim",
     "energy_claim",

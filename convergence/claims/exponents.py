@@ -1,4 +1,4 @@
-"""Claims on the exponent of β with which a value grows or falls near a singular set."""
+"""Claims on how a value grows or falls near a singular set: like a power of β, like e^{-s²}."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from functools import partial
 from itertools import tee
 
 import numpy as np
+from scipy import special
 
-from ..spaces import StratifiedSpace
+from .. import limits
+from ..spaces import Ray, StrataFunction, StratifiedSpace
 from ..verification import Claim, Fault
 from .remembered import remembered
-from .strata import strata_claim
+from .strata import general_faults, rows, shifted, strata_claim
 from .strata_problems import LOWEST_BETA, StrataProblem
 
 # the exponent is taken between β and 4β
@@ -25,7 +27,7 @@ class ExponentProblem:
 
     With relative errors e = (estimate - v)/v of mean shift m and variance s², to order 1/N,
 
-        mean (e' - e - (s'² - s²)/2)/log 4,    variance (s² + s'²)/log² 4.
+        mean (m' - m - (s'² - s²)/2)/log 4,    variance (s² + s'²)/log² 4.
 
     Parameters
     ----------
@@ -66,7 +68,8 @@ class ExponentProblem:
         near, far = (
             self.local.expectation_of(b, 1.0, strata, width) for b in (beta, _RATIO * beta)
         )
-        return np.log(np.abs(far / near)) / np.log(_RATIO)
+        with np.errstate(invalid="ignore", divide="ignore"):  # of opposite signs: no number
+            return np.log(far / near) / np.log(_RATIO)
 
     @remembered
     def sampling_error(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -143,4 +146,58 @@ def exponent_claim(
         id, problem, labels, statement=statement, source=source, faults=faults,
         rate=2 / (local.space.dim + 2), order=0.5, step=0.5,
         lowest=lowest, samples=2,
+    )  # fmt: skip
+
+
+def decay_claim(
+    id: str,
+    space: StratifiedSpace,
+    ray: Ray,
+    distances: Sequence[float],
+    f: StrataFunction,
+    *,
+    statement: str,
+    source: str,
+    betas: tuple[float, float],
+) -> Claim:
+    """The claim sqrt β (P - I) f = f' e^{-s²}/(sqrt π (1 + erf s)) at every β, next to one end.
+
+    Exact for a linear f under a uniform density; f' is its slope inwards.
+
+    Parameters
+    ----------
+    id, statement, source : str
+    space : StratifiedSpace
+    ray : Ray
+        Inwards from the end.
+    distances : sequence of float
+        The s, in bandwidths.
+    f : StrataFunction
+    betas : pair of float
+        That of the samples, and a last one at which the other end is out of sight.
+
+    Returns
+    -------
+    Claim
+        With all four checks; no bias, and the slope -1/2 at a fixed β.
+    """
+    s = np.asarray(distances, dtype=float)[:, None]
+    near = limits.layer(space, (ray,), (f,))
+    right = np.stack([near.profile(0, distance) for distance in distances])
+    places = tuple((ray, float(distance)) for distance in distances)
+    problem = StrataProblem(space, places, (f,), rows(right), 1.0, 0.5)
+    decays = {
+        "e^{-2s²}": 2 * s**2,
+        "e^{-s²/2}": s**2 / 2,
+        "e^{-s}": s,
+        "no decay": 0 * s,
+        "1 + erf s omitted": s**2 - np.log1p(special.erf(s)),
+    }
+    faults = (
+        *general_faults(problem, False),
+        *shifted(problem, {name: right * np.exp(s**2 - d) for name, d in decays.items()}),
+    )
+    return strata_claim(
+        id, problem, (f.label,), statement=statement, source=source, faults=faults,
+        rate=0.0, order=None, betas=betas,
     )  # fmt: skip

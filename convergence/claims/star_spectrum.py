@@ -132,7 +132,7 @@ class SubspaceProblem(SpectrumProblem):
     def _exact(self, group: list[int], edge: np.ndarray, t: np.ndarray) -> np.ndarray:
         k = self.graph.wave_numbers(self.count)[group[0]]
         wave = np.cos(k * (np.asarray(self.space.lengths)[edge] - t))
-        return self.graph.eigenspace(k)[edge] * wave[:, None]
+        return self.graph.eigenspace(group)[edge] * wave[:, None]
 
     def _separate(self, dirichlet: bool) -> Basis:
         """Waves of edges that know nothing of each other, free or clamped at the vertex."""
@@ -252,7 +252,9 @@ def spectrum_claim(
 ) -> Claim:
     """The claim that a sampled P has, as N and β grow, the spectrum of the quantum graph.
 
-    Errors are those of replicates.
+    Errors are those of replicates. Twelve at each of five N from 800 to 4050, as at standard, give
+    the slope to ±0.2 or ±0.3 (95 %). At a study's level of some 1e-6 that rejects only errors which
+    grow like N^0.2 to N^0.5: there bias, sampling and faults decide, not the slope.
 
     Parameters
     ----------
@@ -279,5 +281,11 @@ def subspace_claim(id: str, space: StarGraph, count: int, *, statement: str, sou
 
     Parameters as in `spectrum_claim`. Angles are of order β^-1/2, so that their squared cosines
     meet one like 1/β.
+
+    Returns
+    -------
+    Claim
+        With all four checks; bias of order 1/β, an error that falls at least like N^-2/3 along
+        β = c N^2/3.
     """
     return _claim(id, SubspaceProblem(space, count), 2 * ORDER, statement, source, {})

@@ -23,14 +23,15 @@ def rows(values: np.ndarray) -> Rows:
 
 
 def general_faults(
-    problem: StrataProblem, meeting: bool, double: str = "β off by 2"
+    problem: StrataProblem, meeting: bool, double: str | None = "β off by 2"
 ) -> tuple[Fault, ...]:
     """Wrong constants, and where strata meet a kernel that sees the target's own only."""
     right = problem.expectation
-    faults = [
-        Fault("10 % too large", lambda beta: 1.1 * right(beta)),
-        Fault(double, lambda beta: problem.expectation_of(beta, 2.0, None, None)),
-    ]
+    faults = [Fault("10 % too large", lambda beta: 1.1 * right(beta))]
+    if double is not None:
+        faults.append(
+            Fault(double, lambda beta: problem.expectation_of(beta, 2.0, None, None)),
+        )
     if meeting and len(problem.space.strata) > 1:
         own = tuple((ray.stratum,) for ray, _ in problem.places)
         faults.append(
@@ -176,7 +177,7 @@ def layer_claim(
 
 
 def turned(angle: float) -> Callable[[limits.Layer], limits.Layer]:
-    """A fault: the second of two crossing lines at another angle (0: its weight is one)."""
+    """A fault: the second of two crossing lines at another angle (0: on one line)."""
     line = np.array([np.cos(angle), np.sin(angle)])
 
     def make(of: limits.Layer) -> limits.Layer:
@@ -215,6 +216,11 @@ def interior_claim(
         In place of that of each target's own stratum.
     wrong : mapping, optional
         Further faults: a name, and a wrong limit (targets, functions).
+
+    Returns
+    -------
+    Claim
+        With all four checks; the slope -2/(d + 6) along β = c N^{2/(d + 6)}, or -1/2 at a fixed β.
     """
     still = StrataProblem(
         space, places, functions, ((0.0,) * len(functions),) * len(places), -4, 1, 0
@@ -226,9 +232,19 @@ def interior_claim(
         else limit
     )
     problem = replace(still, values=rows(own))
+    slopes = np.array(
+        [
+            [f.slope(replace(ray, start=tuple(x_ray[: len(ray.start)]))) for f in functions]
+            for x_ray, (ray, _) in zip(x[:, 1:], places, strict=True)
+        ]
+    )
     faults = (
-        *general_faults(problem, limit is not None),
+        *general_faults(problem, limit is not None, None),  # a kernel of 2β gives 2/ε for 4/ε
         Fault("2/ε for 4/ε", lambda beta: problem.expectation(beta) / 2),
+        Fault(
+            "as at an end",
+            lambda beta: problem.expectation(beta) - 4 * np.sqrt(beta / np.pi) * slopes,
+        ),
         Fault("sign of 𝒞", lambda beta: -problem.expectation(beta)),
         *shifted(problem, wrong or {}),
     )
@@ -268,6 +284,11 @@ def dimension_claim(
         As in `strata_claim`.
     wrong : mapping, optional
         Further faults: a name, and wrong limits.
+
+    Returns
+    -------
+    Claim
+        With all four checks.
     """
     problem = DimensionProblem(space, places, (), tuple((float(d),) for d in dims), 2.0, 1.0, width)
     limit = problem.limit
@@ -314,6 +335,11 @@ def share_claim(
         Further faults: a name, and wrong limits.
     other_widths : sequence of float
         Further faults: layers of these widths.
+
+    Returns
+    -------
+    Claim
+        With all four checks; bias of order β^-1/2 and the slope -rate/2.
     """
     inside = space.function(*("1" if k == stratum else "0" for k in range(len(space.strata))))
     problem = StrataProblem(

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from .. import limits
+from ..errors import InvalidInputError
 from ..operators import streamed_generator
 from ..scores import Distance
 from ..spaces import Ray, StrataFunction, StratifiedSpace
@@ -42,8 +43,8 @@ _APART = 64.0
 class StrataProblem:
     """factor · β^power · P[f(y) - f(x)] at places that may move with β.
 
-    The i-th of T targets sees every T-th sample point only, from the i-th on, so that errors at
-    targets within one layer are independent. Every method returns an array (targets, functions).
+    The i-th of T targets sees every T-th point of each chunk only, from the i-th on, so that errors
+    at targets within one layer are independent. Every method returns an array (targets, functions).
 
     Parameters
     ----------
@@ -74,9 +75,17 @@ class StrataProblem:
         return self.factor * beta**self.power
 
     def targets(self, beta: float, width: float | None = None) -> np.ndarray:
-        """Evaluation points outside every sample, rows (targets, 1 + d)."""
+        """Evaluation points outside every sample, rows (targets, 1 + d).
+
+        Raises
+        ------
+        InvalidInputError
+            When one lies off its stratum.
+        """
         shrink = beta ** -(self.width if width is None else width)
-        return np.stack([self.space.along(ray, np.array(s * shrink)) for ray, s in self.places])
+        x = np.stack([self.space.along(ray, np.array(s * shrink)) for ray, s in self.places])
+        self.law().refuse_outside(x)
+        return x
 
     def functions_at(self, x: np.ndarray) -> tuple[Function, ...]:
         """What is averaged over a step from x."""
@@ -200,6 +209,11 @@ def strata_schedules(
     and only the sampling error is left, like N^-1/2.
     """
     dim = problem.space.dim
+    if dim not in SHARES:
+        raise InvalidInputError(
+            f"claims on stratified spaces have sample sizes for dimensions 1 and 2, not {dim}: add "
+            "a plan to SHARES"
+        )
     plan, first_beta, checked = SHARES[dim], lowest if order else betas[0], betas
     smallest = samples * plan.smallest[dim] * len(problem.limit)
     degree = float(np.min(problem.effective_degree(smallest, first_beta)))

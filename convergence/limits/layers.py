@@ -52,6 +52,8 @@ class Layer:
         """ρ_k m_k, what the kernel sees of every ray from distance s/sqrt β; shape (rays,)."""
         cosine = self.directions @ self.directions[ray]
         decay = np.exp(-(s**2) * np.maximum(1 - cosine**2, 0))
+        if not s >= 0:
+            raise InvalidInputError(f"distances from where strata meet are s ≥ 0, not {s!r}")
         return self.densities * decay * np.sqrt(np.pi) / 2 * (1 + special.erf(s * cosine))
 
     def profile(self, ray: int, s: float) -> np.ndarray:
@@ -66,14 +68,25 @@ def layer(
 ) -> Layer:
     """The layer where rays meet, one ray for every stratum that ends or passes there each way.
 
+    Parameters
+    ----------
+    space : StratifiedSpace
+    rays : sequence of Ray
+        From the meeting point.
+    functions : sequence of StrataFunction
+
+    Returns
+    -------
+    Layer
+
     Raises
     ------
     InvalidInputError
-        When the rays start at different points, are not of unit speed, or a function is not
+        When the rays start at different points, on strata of different dimensions or where a
+        chart is degenerate (a cone's apex), are not of unit speed, or a function is not
         continuous there.
     """
-    starts = np.concatenate([space.along(ray, np.zeros(1)) for ray in rays])
-    places = space.features(starts)
+    starts = _meeting_point(space, rays)
     values = np.array([[f(start[None])[0] for f in functions] for start in starts])
     directions = np.stack(
         [
@@ -81,14 +94,29 @@ def layer(
             for r in rays
         ]
     )
-    if not np.allclose(places, places[0], rtol=0, atol=1e-12):
-        raise InvalidInputError("the rays of a layer start at one point")
     if not np.allclose(np.linalg.norm(directions, axis=1), 1, rtol=0, atol=1e-9):
         raise InvalidInputError("the rays of a layer have unit speed among the features")
     if not np.allclose(values, values[0], rtol=0, atol=1e-9):
         raise InvalidInputError("the test functions of a layer are continuous where strata meet")
     slopes = np.array([[f.slope(ray) for f in functions] for ray in rays])
     return Layer(directions, np.exp(space.log_density(starts)), slopes)
+
+
+def _meeting_point(space: StratifiedSpace, rays: Sequence[Ray]) -> np.ndarray:
+    """Where rays start, one row (1 + d) each: one regular point of strata of one dimension."""
+    starts = np.concatenate([space.along(ray, np.zeros(1)) for ray in rays])
+    places = space.features(starts)
+    if not np.allclose(places, places[0], rtol=0, atol=1e-12):
+        raise InvalidInputError("the rays of a layer start at one point")
+    if len(set(space.local_dim(starts))) > 1:
+        raise InvalidInputError("the strata of a layer have one dimension")
+    for ray in rays:
+        jacobian = space.charts[ray.stratum].jacobian(np.asarray(ray.start))
+        if not np.linalg.matrix_rank(jacobian) == jacobian.shape[1]:
+            raise InvalidInputError(
+                f"{space.charts[ray.stratum]} is degenerate at {ray.start}, where a ray starts"
+            )
+    return starts
 
 
 def tangent_share(s: float) -> float:
@@ -102,7 +130,19 @@ def tangent_share(s: float) -> float:
 def strata_generator(
     space: StratifiedSpace, f: StrataFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
-    """The limit of 𝒞_β f away from the singular set: each stratum's own generator, shape (...)."""
+    """The limit of 𝒞_β f away from the singular set: each stratum's own generator.
+
+    Parameters
+    ----------
+    space : StratifiedSpace
+    f : StrataFunction
+    x : ndarray, shape (..., 1 + d)
+    hbar : float
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
     pieces = [
         (chart.dim, lambda y, c=chart, g=g: generator(c, Distance(), g, y, hbar))
         for chart, g in zip(space.charts, f.pieces, strict=True)
@@ -124,7 +164,23 @@ def crossing_generator(
         From the crossing; one for every stratum that passes.
     f : StrataFunction
     hbar : float
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidInputError
+        As in `layer`, and when a stratum ends there.
     """
-    x = np.concatenate([space.along(ray, np.zeros(1)) for ray in rays])
+    x = _meeting_point(space, rays)
+    for ray in rays:
+        for value, c in zip(ray.start, space.charts[ray.stratum].coordinates, strict=True):
+            if not (c.periodic or c.low < value < c.high):
+                raise InvalidInputError(
+                    f"stratum {ray.stratum} ends where the rays start: there the walk leans "
+                    "inwards and has no such limit"
+                )
     weights = np.exp(space.log_density(x))
     return float(weights @ strata_generator(space, f, x, hbar) / np.sum(weights))

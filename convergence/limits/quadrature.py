@@ -158,7 +158,7 @@ class QuadratureLaw(StepLaw):
         """value(rule, target) = (number, unit of its error) at every target, to ACCEPTED units."""
         require_positive("beta", beta)
         x = np.asarray(x, dtype=float)
-        self._refuse_outside(x)
+        self.refuse_outside(x)
         found = np.empty(x.shape[:-1])
         for index in np.ndindex(found.shape):
             target = x[index]
@@ -176,14 +176,23 @@ class QuadratureLaw(StepLaw):
                 )
         return found
 
-    def _refuse_outside(self, x: np.ndarray) -> None:
+    def refuse_outside(self, x: np.ndarray) -> None:
+        """Say which coordinate of points (..., d) does not lie in the chart.
+
+        Raises
+        ------
+        InvalidInputError
+        """
         if x.shape[-1:] != (self.space.dim,):
             raise InvalidInputError(
                 f"points of {self.space} are rows of {self.space.dim} coordinates, not an array "
                 f"of shape {x.shape}"
             )
         for a, c in enumerate(self.space.coordinates):
-            if not c.periodic and np.any((x[..., a] < c.low) | (x[..., a] > c.high)):
+            inside = np.isfinite(x[..., a]) & (
+                c.periodic | (c.low <= x[..., a]) & (x[..., a] <= c.high)
+            )
+            if not np.all(inside):
                 raise InvalidInputError(
                     f"some points have {c.name} outside [{c.low:g}, {c.high:g}] and do not lie "
                     f"on {self.space}"

@@ -96,14 +96,15 @@ class QuantumGraph:
                 found.append([i])
         return found[:-1]
 
-    def eigenspace(self, k: float) -> np.ndarray:
-        """Coefficients c (edges, multiplicity) of f_j = c_j cos k(L_j - t)."""
+    def eigenspace(self, group: list[int]) -> np.ndarray:
+        """Coefficients c (edges, multiplicity) of f_j = c_j cos k(L_j - t), for one of `groups`."""
+        k = self.wave_numbers(group[0] + 1)[-1]
         edges = np.asarray(self.lengths)
         cosines, sines = np.cos(k * edges), np.sin(k * edges)
         # continuity, f_j(0) = f_0(0), and Kirchhoff's Σ f'_j(0) = 0
         rows = np.vstack([np.diag(cosines)[1:] - np.eye(len(edges))[0] * cosines[0], sines])
-        _, size, vectors = np.linalg.svd(rows)
-        return vectors[size <= 1e-7].T
+        # as many of the smallest singular values as the group has modes
+        return np.linalg.svd(rows)[2][-len(group) :].T
 
 
 @dataclass(frozen=True)

@@ -91,15 +91,22 @@ class StratifiedLaw(QuadratureLaw):
         ]
         return Rule(np.concatenate(points), np.concatenate(weights), total)
 
-    def _refuse_outside(self, x: np.ndarray) -> None:
+    def refuse_outside(self, x: np.ndarray) -> None:
+        """Say which points (..., 1 + d) lie on no stratum, or off their own.
+
+        Raises
+        ------
+        InvalidInputError
+        """
         if x.shape[-1:] != (1 + self.space.dim,):
             raise InvalidInputError(
                 f"points of {self.space} are rows of a stratum and {self.space.dim} coordinates, "
                 f"not an array of shape {x.shape}"
             )
-        for k, law in enumerate(self.space.charts):
-            own = x[x[..., 0] == k][:, 1 : 1 + law.dim]
-            QuadratureLaw(law, self.score)._refuse_outside(own)
+        self.space.local_dim(x)  # refuses what is no stratum
+        for k, chart in enumerate(self.space.charts):
+            own = x[x[..., 0] == k][:, 1 : 1 + chart.dim]
+            QuadratureLaw(chart, self.score).refuse_outside(own)
 
 
 @step_law.register

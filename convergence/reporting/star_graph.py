@@ -102,7 +102,7 @@ def eigenfunctions(space: StarGraph, n: int, beta: float, count: int = 5, seed: 
     ends = np.asarray(space.lengths)
     for (above, below), (i, group) in zip(axes.T, modes, strict=True):
         mode, k = found.vectors[:, i], waves[group[0]]
-        basis = problem.graph.eigenspace(k)
+        basis = problem.graph.eigenspace(group)
         exact = basis[edge] * np.cos(k * (ends[edge] - t))[:, None]
         weights = np.linalg.lstsq(np.sqrt(law)[:, None] * exact, np.sqrt(law) * mode, rcond=None)[0]
         size = np.max(np.abs(mode))

@@ -199,6 +199,11 @@ class StratifiedSpace(PlainData):
             raise InvalidInputError(
                 "the strata of a space lie in one R^D, and there is at least one"
             )
+        if not self.singular:
+            raise InvalidInputError(
+                "a stratified space says where its strata meet or end; without such a set take a "
+                "Chart"
+            )
 
     def __str__(self) -> str:
         return f"{type(self).__name__} of {len(self.strata)} strata in R^{self.ambient_dim}"
@@ -265,7 +270,8 @@ class StratifiedSpace(PlainData):
 
     def local_dim(self, points: np.ndarray) -> np.ndarray:
         """The dimension of the point's own stratum, shape (...)."""
-        return np.asarray(self.dims)[np.asarray(points[..., 0], dtype=int)]
+        dims = [(0, lambda x, dim=dim: np.full(len(x), dim)) for dim in self.dims]
+        return by_stratum(points, dims).astype(int)
 
     def singular_distance(self, points: np.ndarray) -> np.ndarray:
         """Distance in R^D to where strata meet or end, exact; shape (...)."""

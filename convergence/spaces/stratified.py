@@ -14,7 +14,14 @@ from .strata import Flat, Ray, Ring, StratifiedSpace, Stratum
 
 
 class Interval(StratifiedSpace):
-    """The interval from `low` to `high` with both its ends."""
+    """The interval from `low` to `high` with both its ends.
+
+    Parameters
+    ----------
+    low, high : float
+    log_density : expression in t
+        Up to a constant.
+    """
 
     def __init__(self, low: float = 0.0, high: float = 1.0, log_density: Expression = "0") -> None:
         chart = Chart((Coordinate("t", low, high),), ("t",), log_density)
@@ -27,7 +34,15 @@ class Interval(StratifiedSpace):
 
 
 class HalfLine(StratifiedSpace):
-    """The half-line t ≥ 0 with a density that has all but vanished at `length`: Gaussian, say."""
+    """The half-line t ≥ 0 with a density that has all but vanished at `length`: Gaussian, say.
+
+    Parameters
+    ----------
+    log_density : expression in t
+        Up to a constant.
+    length : float
+        Where the chart is cut off.
+    """
 
     def __init__(self, log_density: Expression = "-t**2/2", length: float = 8.0) -> None:
         chart = Chart((Coordinate("t", 0.0, length),), ("t",), log_density)
@@ -40,7 +55,14 @@ class HalfLine(StratifiedSpace):
 
 
 class Disc(StratifiedSpace):
-    """The disc with its boundary circle, in polar coordinates r and u."""
+    """The disc with its boundary circle, in polar coordinates r and u.
+
+    Parameters
+    ----------
+    radius : float
+    log_density : expression in r and u
+        Up to a constant.
+    """
 
     def __init__(self, radius: float = 1.0, log_density: Expression = "0") -> None:
         radius = require_positive("radius", radius)
@@ -64,6 +86,11 @@ class CrossingLines(StratifiedSpace):
     half_length : float
     log_densities : pair of expressions in t
     masses : pair of float
+
+    Raises
+    ------
+    InvalidInputError
+        When the angle is not in (0, π), or densities or masses are not two.
     """
 
     def __init__(
@@ -75,6 +102,8 @@ class CrossingLines(StratifiedSpace):
     ) -> None:
         if not 0 < crossing_angle < np.pi:
             raise InvalidInputError(f"lines cross under an angle in (0, π), not {crossing_angle}")
+        if len(log_densities) != 2 or len(masses) != 2:
+            raise InvalidInputError("two lines have two densities and two masses")
         directions = ((1.0, 0.0), (float(np.cos(crossing_angle)), float(np.sin(crossing_angle))))
         coordinate = (Coordinate("t", -half_length, half_length),)
         strata = tuple(
@@ -100,6 +129,11 @@ class StarGraph(StratifiedSpace):
     lengths : sequence of float
     directions : sequence of vectors in R^D, optional
         Of any length; by default evenly spread in the plane.
+
+    Raises
+    ------
+    InvalidInputError
+        When there are no edges, not as many directions, or a direction is zero or not finite.
     """
 
     def __init__(
@@ -112,7 +146,10 @@ class StarGraph(StratifiedSpace):
         vectors = np.asarray(given, dtype=float)
         if len(vectors) != len(lengths) or not len(vectors):
             raise InvalidInputError(f"{len(lengths)} edges and {len(vectors)} directions")
-        units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.all(np.isfinite(norms) & (norms > 0)):
+            raise InvalidInputError("an edge's direction is finite and not zero")
+        units = vectors / norms
         strata = tuple(
             Stratum(Chart((Coordinate("t", 0.0, end),), tuple(f"{c!r}*t" for c in unit)), end)
             for end, unit in zip(lengths, units.tolist(), strict=True)
@@ -188,6 +225,11 @@ class Cone(StratifiedSpace):
     ----------
     radius : float
         sin of the half-angle, in (0, 1): the cone's total angle is 2π·radius.
+
+    Raises
+    ------
+    InvalidInputError
+        When the radius is not in (0, 1).
     """
 
     def __init__(self, radius: float) -> None:
@@ -210,9 +252,16 @@ class OpenBook(StratifiedSpace):
     ----------
     angles : sequence of float
         Of the pages around the spine.
+
+    Raises
+    ------
+    InvalidInputError
+        When there are none, or one is not finite.
     """
 
     def __init__(self, angles: Sequence[float]) -> None:
+        if not len(angles) or not np.all(np.isfinite(angles)):
+            raise InvalidInputError(f"pages have finite angles, at least one, not {angles!r}")
         box = (Coordinate("a", 0.0, 1.0), Coordinate("h", 0.0, 1.0))
         units = [(float(np.cos(w)), float(np.sin(w)), 0.0) for w in angles]
         strata = tuple(Stratum(Chart(box, (f"{c!r}*a", f"{s!r}*a", "h"))) for c, s, _ in units)

@@ -142,7 +142,9 @@ class Claim:
     slope : float, optional
         Predicted exponent of the error in N along the joint schedule, for β → ∞.
     slope_is_bound : bool
-        True where theory gives "at least as fast" only.
+        True where theory gives "at least as fast" only. Without `sampling_error` the bound is the
+        slower of `slope` and the slope of |expectation - limit| over the same N; the sampling error
+        must then fall at least like N^-1/2.
     faults : tuple of Fault
     tolerance : float
         Of an exact identity: machine epsilon times a stated condition number.

@@ -36,7 +36,10 @@ def faults_check(claim: Claim, batches: list[Batch], level: float) -> list[Verdi
 
 
 def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> Verdict:
-    """The smallest p-value over batches and functions, and the largest power."""
+    """The smallest p-value over batches and functions, and the largest power.
+
+    A wrong value that is no number (a logarithm of a negative one) decides nothing.
+    """
     tried = []
     for batch in batches:
         wrong = fault.expectation(batch.setting.beta)
@@ -50,6 +53,7 @@ def _reject(claim: Claim, fault: Fault, batches: list[Batch], level: float) -> V
             power_of = location_power if errors is not None else replicate_location_power
             power = power_of(separations[:, j], len(batch.values), level)
             tried.append((p, -statistic, power, label))
+    tried = [entry for entry in tried if np.isfinite(entry[0])] or tried
     p, statistic, _, label = min(tried)
     power = max(entry[2] for entry in tried)
     if p < level:

@@ -60,11 +60,18 @@ def test_eigenspaces_obey_the_vertex_conditions():
         graph, edges = QuantumGraph(lengths), np.array(lengths)
         for group in graph.groups(6)[1:]:
             k = graph.wave_numbers(7)[group[0]]
-            coefficients = graph.eigenspace(k)
+            coefficients = graph.eigenspace(group)
             assert coefficients.shape == (3, len(group))
             ends = coefficients * np.cos(k * edges)[:, None]
             np.testing.assert_allclose(ends, ends[:1] + 0 * ends, atol=1e-10)
             np.testing.assert_allclose(np.sin(k * edges) @ coefficients, 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("apart", [1e-12, 1e-8, 5e-7])
+def test_eigenvalues_grouped_together_have_one_eigenspace(apart):
+    graph = QuantumGraph((1.0, 1.0, 1.0 + apart))
+    for group in graph.groups(6):
+        assert graph.eigenspace(group).shape == (3, len(group))
 
 
 @pytest.mark.parametrize("space", [TRIPOD, UNEQUAL])
@@ -148,6 +155,8 @@ def test_faults():
 
 
 def test_refusals():
+    with pytest.raises(InvalidInputError, match="direction"):
+        StarGraph((1.0, 1.0), ((1, 0), (0, 0)))
     with pytest.raises(InvalidInputError, match="at least one edge"):
         QuantumGraph(())
     with pytest.raises(InvalidInputError, match="length"):

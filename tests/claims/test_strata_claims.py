@@ -2,18 +2,32 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from convergence.claims import (
     DimensionProblem,
     ExponentProblem,
     StrataProblem,
+    decay_claim,
     exponent_claim,
+    interior_claim,
     layer_claim,
     share_claim,
     turned,
 )
-from convergence.spaces import CrossingLines, Interval, LineThroughPlane, TouchingSpheres
+from convergence.claims.strata_problems import strata_schedules
+from convergence.errors import InvalidInputError
+from convergence.spaces import (
+    Chart,
+    Coordinate,
+    CrossingLines,
+    Flat,
+    Interval,
+    LineThroughPlane,
+    StratifiedSpace,
+    Stratum,
+    TouchingSpheres,
+)
 from convergence.verification.bias import bias_check
 
 LINES = CrossingLines(0.9)
@@ -89,7 +103,7 @@ def test_layer_faults_at_large_beta():
     """At the limit the wrong formulas are what they say."""
     claim = layer_claim(
         "x", LINES, LINES.rays, ((0, 0.7),), F, statement="", source="",
-        wrong={"w = 1": turned(1e-9), "without sin²": turned(np.pi / 2)},
+        wrong={"on one line": turned(1e-9), "perpendicular": turned(np.pi / 2)},
     )  # fmt: skip
     faults = {fault.name: fault.expectation for fault in claim.faults}
     beta, s = 1e8, 0.7
@@ -97,9 +111,9 @@ def test_layer_faults_at_large_beta():
     np.testing.assert_allclose(faults["10 % too large"](beta), 1.1 * claim.limit, atol=1e-3)
     np.testing.assert_allclose(faults["other strata omitted"](beta), 0 * claim.limit, atol=1e-3)
     # w = 1 and ω = 0: both lines lie on one, s(f₂' - f₁')/2
-    np.testing.assert_allclose(faults["w = 1"](beta)[0, 0], s * (-1 - 2) / 2, atol=1e-3)
+    np.testing.assert_allclose(faults["on one line"](beta)[0, 0], s * (-1 - 2) / 2, atol=1e-3)
     w = np.exp(-(s**2))
-    np.testing.assert_allclose(faults["without sin²"](beta)[0, 0], -w / (1 + w) * s * 2, atol=1e-3)
+    np.testing.assert_allclose(faults["perpendicular"](beta)[0, 0], -w / (1 + w) * s * 2, atol=1e-3)
     diffusive = faults["4β(I - P), a diffusion"]
     np.testing.assert_allclose(diffusive(beta) / diffusive(beta / 4), 2, rtol=1e-2)
     # a kernel of 2β sees s sqrt 2, and its steps are shorter by sqrt 2
@@ -118,6 +132,60 @@ def test_an_ended_ray_is_not_continued():
     faults = {fault.name: fault.expectation for fault in claim.faults}
     np.testing.assert_allclose(faults["as if no ray ended"](1e4), 0 * claim.limit, atol=1e-9)
     assert "other strata omitted" not in faults
+
+
+def test_decay_next_to_an_end():
+    """Exact at every β, and its wrong decays are what they say."""
+    interval, s = Interval(), np.array([0.5, 1.5])
+    claim = decay_claim(
+        "x", interval, interval.rays[0], s, interval.function("3*t"), statement="", source="",
+        betas=(40.0, 160.0),
+    )  # fmt: skip
+    exact = 3 * np.exp(-(s**2)) / (np.sqrt(np.pi) * (1 + special.erf(s)))
+    np.testing.assert_allclose(claim.expectation(60.0)[:, 0], exact, atol=1e-11)
+    np.testing.assert_allclose(claim.limit[:, 0], exact, rtol=1e-13)
+    faults = {f.name: f.expectation(160.0)[:, 0] / exact for f in claim.faults}
+    np.testing.assert_allclose(faults["no decay"], np.exp(s**2), rtol=1e-9)
+    np.testing.assert_allclose(faults["e^{-2s²}"], np.exp(-(s**2)), rtol=1e-9)
+    np.testing.assert_allclose(faults["e^{-s²/2}"], np.exp(s**2 / 2), rtol=1e-9)
+    np.testing.assert_allclose(faults["e^{-s}"], np.exp(s**2 - s), rtol=1e-9)
+    np.testing.assert_allclose(faults["1 + erf s omitted"], 1 + special.erf(s), rtol=1e-9)
+
+
+def test_interior_faults_are_distinct():
+    interval = Interval()
+    claim = interior_claim(
+        "x", interval, ((interval.rays[0], 0.5),), (interval.function("t**2"),),
+        statement="", source="", order=None, betas=(80.0, 320.0),
+    )  # fmt: skip
+    found = {f.name: f.expectation(320.0)[0, 0] for f in claim.faults}
+    right = claim.limit[0, 0]
+    expected = {
+        "10 % too large": 1.1 * right, "2/ε for 4/ε": right / 2, "sign of 𝒞": -right,
+        "as at an end": right - 4 * np.sqrt(320 / np.pi),
+    }  # fmt: skip
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_refusals():
+    off = StrataProblem(LINES, ((LINES.rays[0], 7.0),), F, ((0.0, 0.0),), 1.0, 0.5)
+    with pytest.raises(InvalidInputError, match="outside"):
+        off.targets(4.0)
+    box = tuple(Coordinate(name, 0, 1) for name in "uvw")
+    cube = StratifiedSpace((Stratum(Chart(box, ("u", "v", "w"))),), (Flat((0.0,) * 3),))
+    solid = StrataProblem(cube, (), (), (), 1.0, 0.5)
+    with pytest.raises(InvalidInputError, match="dimensions 1 and 2"):
+        strata_schedules(solid, 0.4, 0.5, (), 12.0, 1)
+
+
+def test_an_exponent_between_opposite_signs_is_no_number():
+    class Signs(StrataProblem):
+        def expectation_of(self, beta, ratio, strata, width):
+            return np.where(beta < 20, 1.0, -1.0) * np.ones((1, 1))
+
+    local = Signs(LINES, PLACES[:1], F[:1], ((0.0,),), 1.0, 0.5)
+    assert np.isnan(ExponentProblem(local, 0.5).expectation(10.0)).all()
+    assert ExponentProblem(local, 0.5).expectation(30.0) == 0
 
 
 def test_widths_that_are_wrong():

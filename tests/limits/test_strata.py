@@ -116,6 +116,10 @@ def test_refusals():
         limits.step_law(space, Distance(normalisation=CoifmanLafon(1.0)))
     with pytest.raises(InvalidInputError, match="outside"):
         law(space).log_mass(np.array([1.0, 1.5, 0.0]), 10.0, 1)
+    with pytest.raises(InvalidInputError, match="outside"):
+        law(space).log_mass(np.array([1.0, np.nan, 0.0]), 10.0, 1)
+    with pytest.raises(InvalidInputError, match="their stratum"):
+        law(space).log_mass(np.array([0.5, 0.5, 0.0]), 10.0, 1)
     with pytest.raises(InvalidInputError, match="rows of a stratum"):
         law(space).log_mass(np.array([1.0, 0.5]), 10.0, 1)
     star = StarGraph((1.0, 1.0))
@@ -126,6 +130,16 @@ def test_refusals():
         limits.layer(star, (Ray(0, (0.0,), (2.0,)),), (f,))
     with pytest.raises(InvalidInputError, match="continuous"):
         limits.layer(star, star.rays, (jump,))
+    with pytest.raises(InvalidInputError, match="s ≥ 0"):
+        limits.layer(star, star.rays, (f,)).profile(0, -0.5)
+    height = space.function("x2")
+    with pytest.raises(InvalidInputError, match="one dimension"):
+        limits.layer(space, (space.plane_ray(0.0), space.line_ray), (height,))
+    cone = Cone(0.6)
+    with pytest.raises(InvalidInputError, match="degenerate"):
+        limits.layer(cone, (Ray(0, (0.0, 0.4), (1.0, 0.0)),), (cone.function("r"),))
+    with pytest.raises(InvalidInputError, match="ends where"):
+        limits.crossing_generator(star, star.rays, f)
 
 
 # -- layers ---------------------------------------------------------------------------------------

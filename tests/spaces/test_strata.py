@@ -161,8 +161,21 @@ def test_refusals():
         Cone(1.0)
     with pytest.raises(InvalidInputError, match="directions"):
         StarGraph((1.0, 2.0), ((1, 0),))
+    for wrong in ((0, 0), (np.nan, 1), (np.inf, 0)):
+        with pytest.raises(InvalidInputError, match="not zero"):
+            StarGraph((1.0, 2.0), ((1, 0), wrong))
+    for angles in ((0.0, np.nan), ()):
+        with pytest.raises(InvalidInputError, match="angles"):
+            OpenBook(angles)
+    with pytest.raises(InvalidInputError, match="two masses"):
+        CrossingLines(1.0, masses=(1.0, 2.0, 3.0))
+    for stratum in (-1.0, 0.5, 2.0):
+        with pytest.raises(InvalidInputError, match="stratum"):
+            space.local_dim(np.array([[stratum, 0.1, 0.1]]))
     line, plane = (Chart((Coordinate("t", 0, 1),), e) for e in (("t",), ("t", "t")))
     with pytest.raises(InvalidInputError, match="one R"):
         StratifiedSpace((Stratum(line), Stratum(plane)), (Flat((0.0,)),))
+    with pytest.raises(InvalidInputError, match="meet or end"):
+        StratifiedSpace((Stratum(line),), ())
     with pytest.raises(InvalidInputError, match="mass"):
         Stratum(line, 0.0)

@@ -144,15 +144,54 @@ def test_joint_rejects_a_wrong_slope(synthetic):
 def test_a_bound_is_one_sided(synthetic):
     """At least as fast: slower fails, faster does not."""
     for bound, expected in [(-0.2, Outcome.PASS), (-0.4, Outcome.FAIL)]:
+
+        def falling(beta, power=3.5 * -bound):
+            return synthetic.LIMIT + synthetic.BIAS * beta**-power
+
         claim = synthetic.claim(
-            checks=("joint",), slope=bound, slope_is_bound=True, sampling_error=None
-        )
+            checks=("joint",), slope=bound, slope_is_bound=True, sampling_error=None,
+            expectation=falling,
+        )  # fmt: skip
         assert overall(run(synthetic, claim)) == expected
+
+
+@pytest.mark.parametrize(
+    ("power", "decay", "expected"),
+    [(0.5, 0.5, Outcome.PASS), (0.1, 0.5, Outcome.PASS), (0.5, 0.1, Outcome.FAIL)],
+)
+def test_a_bound_is_no_faster_than_the_exact_bias(synthetic, power, decay, expected):
+    """Errors of a bias like β^-power, and one that falls like β^-decay instead is seen."""
+    claim = synthetic.claim(
+        checks=("joint",), slope=-1 / 7, slope_is_bound=True, sampling_error=None,
+        expectation=lambda beta: synthetic.LIMIT + synthetic.BIAS * beta**-power,
+    )  # fmt: skip
+    rng, batches = np.random.default_rng(13), []
+    for setting in claim.schedules["standard"].joint:
+        noise = rng.standard_normal((setting.replicates, *synthetic.LIMIT.shape))
+        bias = (
+            synthetic.BIAS * setting.beta**-decay
+            if expected == Outcome.FAIL
+            else (claim.expectation(setting.beta) - claim.limit)
+        )
+        batches.append(Batch(setting, claim.limit + bias + noise / np.sqrt(setting.n)))
+    verdicts = verify(claim, claim.schedules["standard"], {"joint": batches}, LEVEL)
+    assert {v.outcome for v in verdicts} == {expected}
+    bound = max(-1 / 7, -2 / 7 * power)
+    np.testing.assert_allclose([v.predicted for v in verdicts], bound, rtol=1e-9)
 
 
 def test_faults(synthetic):
     for scale, expected in [(1.05, Outcome.PASS), (1.00001, Outcome.INCONCLUSIVE)]:
         fault = Fault("scaled", lambda beta, s=scale: s * synthetic.expectation(beta))
+        verdicts = run(synthetic, synthetic.claim(faults=(fault,)))
+        assert outcomes(verdicts, "faults") == {expected}
+
+
+def test_a_wrong_value_that_is_no_number_hides_no_other(synthetic):
+    """Undefined for the first function only, and for both."""
+    for known, expected in [(1.05, Outcome.PASS), (np.nan, Outcome.INCONCLUSIVE)]:
+        scales = np.array([np.nan, known])
+        fault = Fault("scaled", lambda beta, s=scales: s * synthetic.expectation(beta))
         verdicts = run(synthetic, synthetic.claim(faults=(fault,)))
         assert outcomes(verdicts, "faults") == {expected}
 
