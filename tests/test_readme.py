@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from convergence.reporting import ledger, ledger_sections
+from convergence.verification import Outcome
+from convergence.verification.bias import bias_check
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -72,7 +74,9 @@ def test_the_stratified_space_of_the_extension_guide():
         corner.singular_distance(points), np.minimum(points[:, 1], 1 - points[:, 1])
     )
     # √β(P - I)f at the vertex: slopes 1 and -2, densities 1 to 2
-    np.testing.assert_allclose(names["claim"].limit[0], (1 - 4) / 3 / np.sqrt(np.pi))
+    claim = names["claim"]
+    np.testing.assert_allclose(claim.limit[0], (1 - 4) / 3 / np.sqrt(np.pi))
+    assert {v.outcome for v in bias_check(claim, claim.schedules["smoke"])} == {Outcome.PASS}
 
 
 def test_the_normalisations_of_the_extension_guide():

@@ -224,7 +224,8 @@ def strata_schedules(
         balanced = balanced_beta(problem, smallest, rate, highest, bias, order)
         first_beta = float(np.clip(balanced, lowest, highest))
         start = max(np.max(bias) / np.max(np.abs(problem.limit)), 1e-3)
-        base = np.ceil(np.log2(start / FIRST_BIAS))
+        # not before bandwidths fit into the strata
+        base = np.ceil(max(np.log2(start / FIRST_BIAS), order * np.log2(lowest)))
         checked = tuple(float(2 ** ((base + k) / order)) for k in range(BIASES))
 
     def setting(step: int, replicates: int) -> Setting:

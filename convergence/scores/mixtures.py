@@ -105,6 +105,8 @@ class Mixture:
     jumps: tuple[Jump, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.jumps, tuple) or not all(isinstance(j, Jump) for j in self.jumps):
+            raise InvalidInputError("the jumps of a mixture are a tuple of Jump: (Jump(...),)")
         if not self.jumps:
             raise InvalidInputError("a mixture needs at least one jump; else give the Distance")
         if self.local.normalisation != RANDOM_WALK:

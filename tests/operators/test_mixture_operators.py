@@ -149,6 +149,7 @@ def test_refusals():
         lambda: Jump(1.0, ANTIPODE, beta=-1.0),
         lambda: Jump(1.0, ANTIPODE, exponent=0.0),
         lambda: Mixture(ring, Distance(), ()),
+        lambda: Mixture(ring, Distance(), SYMMETRIC.jumps[0]),
         lambda: Mixture(ring, Distance(normalisation=KeyPotential(RATE)), SYMMETRIC.jumps),
         lambda: IndefiniteHead(1.0, 0.5, 1.0),
         lambda: IndefiniteHead(1.0, 0.0, 0.0),
