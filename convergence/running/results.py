@@ -166,7 +166,8 @@ def read_run(path: Path, folder: Path) -> Run:
                 results[cell] = Result(values, float(found["seconds"].iloc[0]), status)
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise CheckpointError(
-            f"{folder} holds no results of today's {name}: {type(error).__name__}: {error}; "
-            f"run it again: python -m convergence run {path}"
+            f"{folder} holds no results of {name} as it is today ({type(error).__name__}: "
+            f"{error}); run it, or go on with an interrupted run, with the same --preset and "
+            f"--output: python -m convergence run {path}"
         ) from error
     return Run(name, study, preset, study_level(study.claims, preset), results, record)
