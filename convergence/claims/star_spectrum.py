@@ -14,6 +14,7 @@ from ..scores import Distance
 from ..spaces import StarGraph
 from ..verification import Claim, Fault, Schedule, Setting
 from .remembered import remembered
+from .whole_operators import without_first_bias
 
 PLAIN_KERNEL = Distance()
 # density fluctuations move eigenvalues like N^-1/2, whatever β; the bias falls like β^-1/2, so that
@@ -73,10 +74,8 @@ class SpectrumProblem:
         return self.means(eigenpairs(walk, count, self.hbar, tolerance=_TOLERANCE).values)
 
     def estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
-        """Twice the value of the sample less the mean of its halves': free of the 1/N bias."""
-        half = len(points) // 2
-        halves = self.measured(points[:half], beta) + self.measured(points[half:], beta)
-        return 2 * self.measured(points, beta) - halves / 2
+        """The same, free of the bias of order 1/N."""
+        return without_first_bias(self.measured, points, beta)
 
     @remembered
     def expectation(self, beta: float) -> np.ndarray:

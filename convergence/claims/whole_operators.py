@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -61,6 +61,15 @@ class Course:
         }
 
 
+def without_first_bias(
+    measured: Callable[[np.ndarray, float], np.ndarray], points: np.ndarray, beta: float
+) -> np.ndarray:
+    """Twice the value of a sample less the mean of its halves': free of a bias of order 1/N."""
+    half = len(points) // 2
+    halves = measured(points[:half], beta) + measured(points[half:], beta)
+    return 2 * measured(points, beta) - halves / 2
+
+
 @dataclass(frozen=True)
 class OperatorProblem(ABC):
     """Numbers that a sampled P has as a whole, an array (1, numbers).
@@ -104,10 +113,8 @@ class OperatorProblem(ABC):
         return stationary(operator, largest_dense=LARGEST_DENSE).law
 
     def estimate(self, points: np.ndarray, beta: float) -> np.ndarray:
-        """Twice the value of the sample less the mean of its halves': free of the 1/N bias."""
-        half = len(points) // 2
-        halves = self.measured(points[:half], beta) + self.measured(points[half:], beta)
-        return 2 * self.measured(points, beta) - halves / 2
+        """The numbers of a sample, free of the bias of order 1/N."""
+        return without_first_bias(self.measured, points, beta)
 
     def expectation(self, beta: float) -> np.ndarray:
         """The same for N = ∞."""

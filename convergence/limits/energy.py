@@ -18,12 +18,13 @@ def _around(space: Circle, score: Mixture) -> np.ndarray:
         not isinstance(jump.rate, Polynomial)
         and not any(jump.shift)
         and np.array_equal(jump.matrix, np.transpose(jump.matrix))
+        and np.allclose(np.dot(jump.matrix, jump.matrix), np.eye(len(jump.matrix)))
         for jump in score.jumps
     )
     if not symmetric:
         raise NoReferenceError(
             "an energy splits into parts for a symmetric kernel: no link, constant rates, and "
-            "jumps T with a symmetric matrix and no shift"
+            "jumps that are isometric involutions T, without a shift"
         )
     if not isinstance(space, Circle):
         raise NoReferenceError(f"energies are known on a Circle, not on {type(space).__name__}")

@@ -50,10 +50,10 @@ class Layer:
 
     def masses(self, ray: int, s: float) -> np.ndarray:
         """ρ_k m_k, what the kernel sees of every ray from distance s/sqrt β; shape (rays,)."""
-        cosine = self.directions @ self.directions[ray]
-        decay = np.exp(-(s**2) * np.maximum(1 - cosine**2, 0))
         if not s >= 0:
             raise InvalidInputError(f"distances from where strata meet are s ≥ 0, not {s!r}")
+        cosine = self.directions @ self.directions[ray]
+        decay = np.exp(-(s**2) * np.maximum(1 - cosine**2, 0))
         return self.densities * decay * np.sqrt(np.pi) / 2 * (1 + special.erf(s * cosine))
 
     def profile(self, ray: int, s: float) -> np.ndarray:

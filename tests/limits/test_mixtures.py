@@ -260,7 +260,9 @@ def test_wrong_problems_are_refused():
     on_chart = Mixture(chart, Distance(), (Jump(1.0, ANTIPODE),))
     with pytest.raises(NoReferenceError, match="spheres"):
         limits.expectation(chart, on_chart, chart.function("cos(u)"), np.array([0.3]), 20.0)
-    for score in (EVERYTHING, Mixture(ring, Distance(), (Jump(1.0, QUARTER),))):
+    reset = Jump(1.0, ((0.0, 0.0), (0.0, 0.0)), beta=1.5)  # symmetric as a matrix, not as a law
+    for jumps in ((Jump(1.0, QUARTER),), (reset,), EVERYTHING.jumps):
+        score = Mixture(ring, Distance(), jumps)
         with pytest.raises(NoReferenceError, match="symmetric"):
             limits.energy_limit(ring, score, f)
 
@@ -304,4 +306,7 @@ def test_volume_of_a_kernel_at_any_beta(d):
         for beta in (1e3, 4.9e7, 5.1e7, 1e12)
     ]
     assert misses[0] * 1e3 == pytest.approx(-((d - 1) ** 2 - 1) / 16, abs=1e-3)
-    assert np.max(np.abs(misses[1:])) < 1e-8
+    # the next term of I_ν, -(4ν² - 1)/8r for r = 2β, ν = (d - 1)/2, on both sides of r = 1e8
+    for beta, miss in zip((4.9e7, 5.1e7), misses[1:], strict=False):
+        assert miss == pytest.approx(-((d - 1) ** 2 - 1) / (16 * beta), rel=1e-3, abs=1e-13)
+    assert abs(misses[3]) < 1e-12
