@@ -60,7 +60,8 @@ def list_studies() -> None:
 
     with named_errors():
         for name, path in study_files().items():
-            study = load_study(path)
+            with console.status(f"loading {name}"):
+                study = load_study(path)
             console.print(f"[bold]{name}[/]  {study.title}", highlight=False)
             for claim in study.claims:
                 line = f"  {claim.id}: {claim.statement}"

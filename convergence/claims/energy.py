@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class EnergyProblem(OperatorProblem):
     f : Polynomial
     """
 
-    f: Polynomial = Polynomial("x0", 2)  # noqa: RUF009 (immutable)
+    f: Polynomial = field(kw_only=True)
     self_loops = False
 
     @property
@@ -82,7 +82,7 @@ def energy_claim(
     Claim
         Errors are those of replicates and fall at least like N^-1/2 along β = c N^1/2.
     """
-    problem = EnergyProblem(space, score, hbar, f)
+    problem = EnergyProblem(space, score, hbar, f=f)
     return operator_claim(
         id, problem, statement=statement, source=source, course=Course(14.0), wrong=wrong
     )

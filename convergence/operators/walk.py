@@ -32,7 +32,7 @@ def walk_density(
     operator : MarkovOperator
         P, made of the next two by `MarkovOperator.of_sample`.
     features : ndarray, shape (N, D)
-    score : Distance or Mixture
+    score : Distance, Mixture or IndefiniteHead
     steps : increasing sequence of int, each at least 2
     x, y : ndarray, shape (D,)
 
@@ -54,7 +54,8 @@ def walk_density(
 
     def log_kernel(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """log K(u, v) h(v) of queries with one key, or of one query with keys."""
-        found = [part.log_kernel(keys) for part in score.parts(queries, beta)]
+        places = score.keys(keys)
+        found = [part.log_kernel(places) for part in score.parts(queries, beta)]
         log_weights = score.log_weights(np.atleast_2d(keys))
         return logsumexp(found, axis=0) + (0.0 if log_weights is None else log_weights)
 

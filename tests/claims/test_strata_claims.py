@@ -208,3 +208,33 @@ def test_widths_that_are_wrong():
     assert {v.outcome for v in bias_check(claim, claim.schedules["smoke"])} == {"PASS"}
     wide = {fault.name: fault.expectation for fault in claim.faults}["a layer of width β^-0.5"]
     assert wide(1e6)[0, 0] == pytest.approx(0.5, abs=1e-3)  # 4β r with r of order β^-1/2
+
+
+class Local:
+    """Values v with normal errors of given mean and spread, by β; what an exponent is taken of."""
+
+    limit = np.ones((1, 1))
+
+    def expectation(self, beta):
+        return np.full((1, 1), 2.0 if beta < 100 else -3.0)
+
+    def sampling_error(self, n, beta):
+        assert n == 500  # half of the sample at each β
+        shift, sd = (0.02, 0.08) if beta < 100 else (-0.01, 0.2)
+        return np.full((1, 1), shift), np.full((1, 1), sd)
+
+
+def test_the_law_of_an_exponent():
+    """Mean and spread of a logarithm of normal errors, by Gauss-Hermite quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    weights = weights / np.sum(weights)
+    means, variances = [], []
+    for value, shift, sd in ((2.0, 0.02, 0.08), (-3.0, -0.01, 0.2)):
+        logs = np.log(1 + (shift + sd * nodes) / value)
+        means.append(weights @ logs)
+        variances.append(weights @ logs**2 - means[-1] ** 2)
+    problem = ExponentProblem(Local(), 0.5)
+    shift, sd = problem.sampling_error(1000, 50.0)
+    # to order 1/N: what is left is of the square of the relative variance, 2e-5
+    assert shift[0, 0] == pytest.approx((means[1] - means[0]) / np.log(4), abs=3e-5)
+    assert sd[0, 0] == pytest.approx(np.sqrt(sum(variances)) / np.log(4), rel=1e-2)

@@ -39,7 +39,7 @@ def dense_parts(score, x, y):
         [
             np.exp(
                 np.reshape(p.log_weight, (-1, 1))
-                - p.beta * np.sum((p.queries[:, None] - y) ** 2, axis=-1)
+                - p.beta * np.sum((p.queries[:, None] - score.keys(y)) ** 2, axis=-1)
                 + (0.0 if weights is None else weights)
             )
             for p in score.parts(x, BETA)
@@ -118,7 +118,11 @@ def test_energies_of_a_symmetric_mixture(loops):
         dirichlet_parts(MarkovOperator.of_sample(POINTS, DIRECTED, BETA, self_loops=loops), f)
 
 
-@pytest.mark.parametrize("score", [DIRECTED, Distance((0.3, -0.2))], ids=["mixture", "distance"])
+@pytest.mark.parametrize(
+    "score",
+    [DIRECTED, Distance((0.3, -0.2)), IndefiniteHead(1.0, 0.2, 1.5)],
+    ids=["mixture", "distance", "head"],
+)
 def test_density_of_several_steps(score):
     x, y = TARGETS
     operator = MarkovOperator.of_sample(POINTS, score, BETA, self_loops=False)
