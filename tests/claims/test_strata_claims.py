@@ -238,3 +238,22 @@ def test_the_law_of_an_exponent():
     # to order 1/N: what is left is of the square of the relative variance, 2e-5
     assert shift[0, 0] == pytest.approx((means[1] - means[0]) / np.log(4), abs=3e-5)
     assert sd[0, 0] == pytest.approx(np.sqrt(sum(variances)) / np.log(4), rel=1e-2)
+
+
+def test_the_bias_is_followed_from_where_bandwidths_fit():
+    """Also of functions without second derivatives, whose bias is small at any β."""
+    flat = LINES.function("sin(t)", "-2*t")
+    claim = layer_claim(
+        "c", LINES, LINES.rays, ((0, 0.0), (2, 0.7)), (flat,), statement="", source=""
+    )
+    assert min(claim.schedules["smoke"].betas) >= 12
+
+
+def test_a_target_s_share_of_the_neighbours():
+    """N/T ρ (π/β)^½ inside an interval, T targets."""
+    interval = Interval()
+    places = tuple((interval.rays[0], t) for t in (0.4, 0.5, 0.6))
+    problem = StrataProblem(interval, places, (interval.function("t"),), ((0.0,),) * 3, 1.0, 1.0, 0)
+    np.testing.assert_allclose(
+        problem.effective_degree(3000, 400.0), 1000 * np.sqrt(np.pi / 400), rtol=1e-9
+    )
