@@ -33,6 +33,7 @@ def test_schedules(claim, level, preset):
     on_strata = not hasattr(problem, "separation")  # each target has a share of the sample
     if on_strata:
         rate = -claim.slope / claim.bias_order if claim.bias_order else 0.0
+        assert claim.bias_order or claim.slope == -0.5  # β stays where it is
     elif isinstance(problem, CausalProblem):
         rate = 2 / 3
     else:
