@@ -161,3 +161,9 @@ def test_refusals():
         QuantumGraph(())
     with pytest.raises(InvalidInputError, match="length"):
         limits.QuantumGraph((1.0, -1.0))
+
+
+def test_hbar_scales_the_spectrum():
+    one, other = (SpectrumProblem(StarGraph((1.0, 0.8, 0.55)), 4, hbar) for hbar in (1.0, 0.7))
+    np.testing.assert_allclose(other.limit, 0.7 * one.limit, rtol=1e-14)
+    np.testing.assert_allclose(other.expectation(200.0), 0.7 * one.expectation(200.0), rtol=1e-12)
