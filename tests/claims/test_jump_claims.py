@@ -10,12 +10,15 @@ from convergence.claims import (
     sector_claim,
     steady_claim,
 )
+from convergence.claims.energy import EnergyProblem
 from convergence.claims.generator import GeneratorProblem
 from convergence.claims.sectors import SectorProblem
+from convergence.claims.steady import SteadyProblem
 from convergence.claims.varadhan import VaradhanProblem
 from convergence.claims.wrong_scores import wrong_scores
 from convergence.errors import InvalidInputError
 from convergence.limits import MixtureLaw
+from convergence.operators import MarkovOperator
 from convergence.scores import Distance, IndefiniteHead, Jump, Mixture, harmonic_link
 from convergence.spaces import Circle, Sphere
 from convergence.testing import assert_standard_normal
@@ -188,3 +191,43 @@ def test_refusals():
         steady_claim("s", large, jump, statement="", source="")
     with pytest.raises(InvalidInputError, match="unit"):
         VaradhanProblem(large, jump)
+
+
+@pytest.mark.parametrize("kind", [SteadyProblem, EnergyProblem, VaradhanProblem])
+def test_equal_angles_are_a_quadrature(kind):
+    """On points at equal angles, each its own neighbour, sums are the reference's integrals."""
+    circle, beta = Circle(), 20.0
+    points = circle.at(2 * np.pi * np.arange(400) / 400)
+    turning = Distance((0.3, -0.2), link=harmonic_link([0.8]))
+    problem = {
+        SteadyProblem: lambda: SteadyProblem(
+            circle, Mixture(circle, turning, (Jump(2.0, QUARTER, beta=1.5),)), 0.7
+        ),
+        EnergyProblem: lambda: EnergyProblem(
+            circle,
+            Mixture(circle, Distance((0.3, -0.2)), (Jump(2.0, ANTIPODE),)),
+            0.7,
+            f=circle.fourier(1, 0.3),
+        ),
+        VaradhanProblem: lambda: VaradhanProblem(
+            circle, Mixture(circle, Distance(), (Jump(1.0, ANTIPODE),))
+        ),
+    }[kind]()
+    operator = MarkovOperator.of_sample(points, problem.score, beta, self_loops=True)
+    np.testing.assert_allclose(
+        problem.observed(operator, points), problem.expectation(beta)[0], rtol=1e-9
+    )
+
+
+def test_faults_of_energies_and_distances():
+    circle = Circle()
+    bond = Mixture(circle, Distance(), (Jump(2.0, ANTIPODE),))
+    energy = EnergyProblem(ring, bond, 0.7, f=circle.fourier(1, 0.3))
+    faults = {fault.name: fault.expectation(20.0) for fault in energy.faults()}
+    right = energy.expectation(20.0)
+    np.testing.assert_allclose(faults["every jump counted twice"] / right, [[1, 2]])
+    assert np.max(np.abs(faults["density omitted"] / right - 1)) > 0.05  # in the jump part
+    distance = VaradhanProblem(circle, bond)
+    right = distance.expectation(20.0)
+    for fault in distance.faults():
+        assert np.max(np.abs(fault.expectation(20.0) / right - 1)) > 0.05, fault.name
