@@ -20,7 +20,7 @@ from ..scores import (
     Sinkhorn,
 )
 from ..spaces import Chart, SmoothFunction, Space
-from ..verification import Claim, Fault
+from ..verification import Claim, Fault, Reference
 from .pointwise import pointwise_claim
 from .remembered import remembered
 from .schedules import (
@@ -210,6 +210,22 @@ class GeneratorProblem:
         """The first-order part of another score's limit at this problem's targets."""
         return self._columns(lambda f: limits.drift(self.space, score, f, self.targets, self.hbar))
 
+    def parts(self) -> dict[str, Reference]:
+        """The drift, and what curvature brings to -ħΔ, where they are more than rounding."""
+        jumps = self._columns(lambda f: limits.jump_part(self.score, self.space, f, self.targets))
+        second = self.limit - self.drift - self.hbar * jumps
+        found = {"drift": self.drift}
+        laplacian = self._columns(lambda f: self.space.laplacian(f, self.targets))
+        if np.allclose(second, -self.hbar * laplacian):  # the score measures with this metric
+            term = self._columns(lambda f: self.space.curvature_term(f, self.targets))
+            found["curvature"] = -self.hbar * term
+        least = 1e-9 * np.max(np.abs(self.limit))
+        return {
+            name: partial(_constant, part)
+            for name, part in found.items()
+            if np.max(np.abs(part)) > least
+        }
+
     def faults(self, wrong: Mapping[str, tuple[Space, Score]]) -> tuple[Fault, ...]:
         """Wrong constants that fit this problem, and the wrong problems given by name."""
         right, drift = self.expectation, self.drift
@@ -241,6 +257,10 @@ class GeneratorProblem:
         for name, (space, score) in {**of_score, **wrong}.items():
             faults.append(Fault(name, partial(self.expectation_of, space, score)))
         return tuple(faults)
+
+
+def _constant(part: np.ndarray, beta: float) -> np.ndarray:
+    return part
 
 
 def generator_claim(
@@ -286,4 +306,9 @@ def generator_claim(
         faults=problem.faults(wrong or {}), rate=2 / (space.dim + 6), plan=problem.plan,
         replicate_errors=problem.reuses_sample,
     )  # fmt: skip
-    return replace(claim, bias_logarithm=isinstance(score, IndefiniteHead))
+    return replace(
+        claim,
+        bias_logarithm=isinstance(score, IndefiniteHead),
+        parts=problem.parts(),
+        error_weights=lambda n, beta: problem.sampling_error(n, beta)[1],
+    )

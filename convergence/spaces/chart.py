@@ -259,6 +259,11 @@ class Chart(PlainData, Space):
         covariant = f.hessian(x) - np.einsum("...cab,...c->...ab", christoffel, f.gradient(x))
         return np.einsum("...ab,...ab->...", inverse, covariant)
 
+    def curvature_term(self, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
+        """-𝒢^ab Γ^c_ab ∂_c f, the part of Δf that Christoffel's symbols bring, shape (...)."""
+        inverse, christoffel, _ = self._christoffel(x)
+        return -np.einsum("...ab,...cab,...c->...", inverse, christoffel, f.gradient(x))
+
     # -- density -----------------------------------------------------------------------------
 
     def log_volume_element(self, x: np.ndarray) -> np.ndarray:

@@ -103,7 +103,11 @@ class Space(ABC):
     def laplacian(self, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
         """Laplace-Beltrami Δf (negative semi-definite), shape (...)."""
         trace = np.einsum("...ab,...ab->...", self.projector(x), f.hessian(x))
-        return trace + np.einsum("...a,...a->...", self.mean_curvature(x), f.gradient(x))
+        return trace + self.curvature_term(f, x)
+
+    def curvature_term(self, f: SmoothFunction, x: np.ndarray) -> np.ndarray:
+        """⟨ΔF, ∇f⟩, the part of Δf that the mean curvature vector ΔF brings, shape (...)."""
+        return np.einsum("...a,...a->...", self.mean_curvature(x), f.gradient(x))
 
     def targets(
         self,

@@ -1,7 +1,6 @@
 """Claims, the four checks and their verdicts. Knows arrays only."""
 
-from .claim import Batch, Claim, Fault, Sampler, Schedule, Setting
-from .faults import detectable_error
+from .claim import Batch, Claim, Fault, Reference, Sampler, Schedule, Setting
 from .joint import predicted_rmse
 from .verdict import Outcome, Verdict, overall
 from .verify import FALSE_ALARM_RATE, study_level, verify
@@ -12,11 +11,11 @@ __all__ = [
     "Claim",
     "Fault",
     "Outcome",
+    "Reference",
     "Sampler",
     "Schedule",
     "Setting",
     "Verdict",
-    "detectable_error",
     "overall",
     "predicted_rmse",
     "study_level",

@@ -50,6 +50,8 @@ def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
     of the measured orders, themselves extrapolated. A claim whose bias is below every power
     passes when the difference at the largest β is below the rounding.
     """
+    if len(schedule.betas) < 3:
+        return []
     betas = np.asarray(schedule.betas)
     expectations = np.stack([claim.expectation(beta) for beta in betas])
     verdicts = []

@@ -57,6 +57,12 @@ class Schedule:
     identity: tuple[Setting, ...] = ()
 
 
+Reference = Callable[[float], np.ndarray]
+"""β → an array (targets, functions)."""
+
+CHECKS = ("bias", "sampling", "joint", "faults", "identity")
+
+
 @dataclass(frozen=True)
 class Fault:
     """A wrong reference that the data must reject.
@@ -72,7 +78,7 @@ class Fault:
     """
 
     name: str
-    expectation: Callable[[float], np.ndarray]
+    expectation: Reference
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,12 @@ class Claim:
         Whether it starts with β^-order log β.
     slope : float, optional
         Predicted exponent of the error in N along the joint schedule, for β → ∞.
+    error_weights : callable, optional
+        (N, β) → sizes of the errors up to a common factor, (targets, functions), for weights where
+        there is no `sampling_error`. Any positive sizes are valid; right ones see most.
+    parts : mapping from name to callable
+        β → what the expectation loses without one of its parts, (targets, functions), for example
+        "drift". Each is tested by a factor of its own.
     slope_is_bound : bool
         True where theory gives "at least as fast" only. Without `sampling_error` the bound is the
         slower of `slope` and the slope of |expectation - limit| over the same N; the sampling error
@@ -163,7 +175,7 @@ class Claim:
     space: Sampler
     functions: tuple[str, ...]
     estimate: Callable[..., np.ndarray]
-    expectation: Callable[[float], np.ndarray]
+    expectation: Reference
     limit: np.ndarray
     schedules: Mapping[str, Schedule]
     sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
@@ -172,6 +184,8 @@ class Claim:
     bias_step: float = 1.0
     bias_logarithm: bool = False
     slope: float | None = None
+    error_weights: Callable[[int, float], np.ndarray] | None = None
+    parts: Mapping[str, Reference] = field(default_factory=dict)
     slope_is_bound: bool = False
     faults: tuple[Fault, ...] = ()
     tolerance: float = 0.0
@@ -187,11 +201,30 @@ class Claim:
                 f"the limit of claim {self.id!r} must have shape (targets, {len(self.functions)} "
                 f"functions), not {np.shape(self.limit)}"
             )
+        unknown = [check for check in self.checks if check not in CHECKS]
+        if unknown:
+            raise InvalidInputError(
+                f"claim {self.id!r} lists unknown checks: {', '.join(map(repr, unknown))}; "
+                f"known are {', '.join(CHECKS)}"
+            )
 
     def expansion(self, j: int) -> Expansion | None:
         """That of one function's bias; None where it is smaller than every power."""
         order = self.bias_order[j] if isinstance(self.bias_order, tuple) else self.bias_order
         return None if order is None else Expansion(order, self.bias_step, self.bias_logarithm)
+
+    def error_scale(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
+        """(mean shift, size of the errors), each (targets, functions).
+
+        The size is the predicted standard deviation; without one, what is proportional to it, for
+        weights alone, and the shift is zero.
+        """
+        if self.sampling_error is not None:
+            return self.sampling_error(n, beta)
+        zero = np.zeros(np.shape(self.limit))
+        if self.error_weights is not None:
+            return zero, self.error_weights(n, beta)
+        return zero, zero + n**-0.5
 
     def standardised(
         self, batch: Batch, expectation: np.ndarray | None = None

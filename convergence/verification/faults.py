@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy import stats
 
-from .claim import Batch, Claim, Fault, Setting
+from .claim import Batch, Claim, Fault
 from .sampling import unfit
 from .statistics import (
-    detectable,
     location_power,
     location_test,
     replicate_location_power,
@@ -89,21 +86,3 @@ def _separations(claim: Claim, batch: Batch, wrong: np.ndarray) -> np.ndarray:
     else:
         sd = claim.sampling_error(n, beta)[1]
     return (claim.expectation(beta) - wrong) / sd
-
-
-def detectable_error(
-    claim: Claim, settings: Sequence[Setting], level: float, power: float = 0.99
-) -> float:
-    """The smallest relative error of the whole operator that some setting shows.
-
-    That is: which the location test rejects at `level` with the given power. NaN where theory
-    gives no standard deviation.
-    """
-    if claim.sampling_error is None or not settings:
-        return np.nan
-    found = []
-    for setting in settings:
-        unit = claim.expectation(setting.beta) / claim.sampling_error(setting.n, setting.beta)[1]
-        for column in unit.T:
-            found.append(detectable(column, setting.replicates, level, power))
-    return min(found)

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from .claim import Batch, Claim
-from .sampling import decide, unfit
+from .claim import Batch, Claim, Schedule
+from .exponent import exponent_verdicts
+from .sampling import unfit
 from .statistics import curve_test, log_log_slope
-from .verdict import Outcome, Verdict
+from .verdict import Outcome, Verdict, decide
 
 # of references; a smaller bias has no slope
 _ACCURACY = 1e-9
@@ -19,14 +20,15 @@ _ACCURACY = 1e-9
 
 def predicted_rmse(claim: Claim, n: int, beta: float) -> np.ndarray:
     """sqrt(bias² + sd²) over targets, one value a function, for claims with a predicted sd."""
-    assert claim.sampling_error is not None
-    shift, sd = claim.sampling_error(n, beta)
+    shift, sd = claim.error_scale(n, beta)
     bias = claim.expectation(beta) - claim.limit + shift
     return np.sqrt(np.mean(bias**2 + sd**2, axis=0))
 
 
-def joint_check(claim: Claim, batches: list[Batch], level: float) -> list[Verdict]:
-    """The curve at every N and the slope, for every function.
+def joint_check(
+    claim: Claim, schedule: Schedule, batches: list[Batch], level: float
+) -> list[Verdict]:
+    """The curve at every N, the slope, and the exponent that it tends to, for every function.
 
     The slope is held against that of the predicted curve over the same N: the asymptotic exponent
     is approached like 1/β, and the difference is known exactly. Where theory gives a bound and no
@@ -45,13 +47,12 @@ def joint_check(claim: Claim, batches: list[Batch], level: float) -> list[Verdic
         if claim.sampling_error is not None:
             verdicts += [_on_curve(claim, batch, j, level) for batch in batches]
         verdicts.append(_slope(claim, batches, j, label, level))
-    return verdicts
+    return verdicts + exponent_verdicts(claim, schedule)
 
 
 def _on_curve(claim: Claim, batch: Batch, j: int, level: float) -> Verdict:
-    assert claim.sampling_error is not None
     n, beta = batch.setting.n, batch.setting.beta
-    shift, sd = claim.sampling_error(n, beta)
+    shift, sd = claim.error_scale(n, beta)
     errors = (batch.values[:, :, j] - claim.limit[:, j]) / sd[:, j]
     offsets = (claim.expectation(beta) - claim.limit + shift)[:, j] / sd[:, j]
     ratio, p = curve_test(errors, offsets)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .claim import Batch, Claim
-from .statistics import location_test, replicate_location_test, scale_test
-from .verdict import Outcome, Verdict
+from .factor import factor_verdicts
+from .statistics import POWER, location_test, replicate_location_test, scale_seen, scale_test
+from .verdict import Outcome, Verdict, decide
 
 # The normal law and the leading-order variance hold up to relative errors of order 1/degree:
 # measured, under 2/degree, so 200 neighbours keep them under a percent.
@@ -42,11 +43,11 @@ def unfit(claim: Claim, batch: Batch) -> str:
 
 
 def sampling_check(claim: Claim, batches: list[Batch], level: float) -> list[Verdict]:
-    """Mean zero at every target and variance one, for every batch and function.
+    """Mean zero at every target and variance one for every batch and function, factors one.
 
     `level` is the false-alarm rate of each single test.
     """
-    verdicts = []
+    verdicts, fit = [], []
     for batch in batches:
         where = f"N={batch.setting.n}, β={batch.setting.beta:.4g}"
         reason = unfit(claim, batch)
@@ -55,6 +56,7 @@ def sampling_check(claim: Claim, batches: list[Batch], level: float) -> list[Ver
                 Verdict("sampling", where, "", Outcome.INCONCLUSIVE, np.nan, np.nan, reason=reason)
             )
             continue
+        fit.append(batch)
         errors = claim.standardised(batch)
         for j, label in enumerate(claim.functions):
             if errors is None:
@@ -62,7 +64,7 @@ def sampling_check(claim: Claim, batches: list[Batch], level: float) -> list[Ver
                 verdicts.append(_replicate_mean(deviations, where, label, level))
             else:
                 verdicts += _mean_and_variance(errors[:, :, j], where, label, level)
-    return verdicts
+    return verdicts + factor_verdicts(claim, fit, level)
 
 
 def _mean_and_variance(errors: np.ndarray, where: str, label: str, level: float) -> list[Verdict]:
@@ -76,9 +78,13 @@ def _mean_and_variance(errors: np.ndarray, where: str, label: str, level: float)
     )  # fmt: skip
     variance, p, _ = scale_test(errors, level)
     _, _, (low, high) = scale_test(errors, 0.05)
+    sees = scale_seen(*errors.shape, level)
     scale = Verdict(
         "sampling", f"variance, {where}", label, decide(p, level), variance, 1.0,
-        low, high, p, level, f"{errors.size} standardised errors",
+        low, high, p, level,
+        f"{errors.size} standardised errors; {100 * sees:.2g} % in the standard deviation is seen "
+        f"with power {POWER}",
+        sees,
     )  # fmt: skip
     return [location, scale]
 
@@ -93,10 +99,3 @@ def _replicate_mean(deviations: np.ndarray, where: str, label: str, level: float
         "sampling", f"mean, {where}", label, decide(p, level), mean, 0.0,
         mean - half, mean + half, p, level, f"largest |t| = {t:.1f} (replicate errors)",
     )  # fmt: skip
-
-
-def decide(p_value: float, level: float) -> Outcome:
-    """FAIL below the level, PASS otherwise; a p-value that is no number decides nothing."""
-    if not np.isfinite(p_value):
-        return Outcome.INCONCLUSIVE
-    return Outcome.FAIL if p_value < level else Outcome.PASS

@@ -6,8 +6,13 @@ apart that their errors are independent too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import optimize, stats
+
+POWER = 0.99
+"""With which a test shows the error that it is said to see."""
 
 
 def location_test(errors: np.ndarray) -> tuple[float, float]:
@@ -58,6 +63,63 @@ def scale_test(errors: np.ndarray, level: float) -> tuple[float, float, tuple[fl
     return statistic / freedom, float(np.minimum(1.0, p)), (float(low), float(high))
 
 
+def scale_seen(replicates: int, targets: int, level: float) -> float:
+    """The relative error of the standard deviation, up or down, that `scale_test` sees."""
+    freedom = targets * (replicates - 1)
+    up = stats.chi2.isf(level / 2, freedom) / stats.chi2.ppf(1 - POWER, freedom)
+    down = stats.chi2.ppf(level / 2, freedom) / stats.chi2.isf(1 - POWER, freedom)
+    return float(max(np.sqrt(up) - 1, 1 - np.sqrt(down)))
+
+
+def normal_test(
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]], level: float
+) -> tuple[float, float, float, float]:
+    """Is θ zero, for independent errors that are N(θ u_t, 1)?
+
+    Parameters
+    ----------
+    pairs : sequence of (ndarray, shape (replicates, targets); ndarray, shape (targets,))
+        Errors and their u, a pair a setting.
+    level : float
+
+    Returns
+    -------
+    theta, standard_error, p_value : float
+        The least-squares estimate is exactly normal.
+    sees : float
+        The |θ| that is rejected at `level` with probability `POWER`.
+    """
+    information = sum(len(errors) * float(np.sum(u**2)) for errors, u in pairs)
+    error = 1 / np.sqrt(information)
+    theta = error**2 * sum(float(np.sum(errors @ u)) for errors, u in pairs)
+    p = float(np.minimum(1.0, 2 * stats.norm.sf(abs(theta) / error)))
+    sees = error * (stats.norm.isf(level / 2) + stats.norm.isf(1 - POWER))
+    return theta, error, p, float(sees)
+
+
+def student_test(samples: np.ndarray, level: float) -> tuple[float, float, float, float]:
+    """Is the mean zero, for independent normal samples of one unknown variance?
+
+    Returns
+    -------
+    mean, half_width, p_value : float
+        The half-width is that of the 95 % interval.
+    sees : float
+        The |mean| that is rejected at `level` with probability `POWER`, by the noncentral
+        Student law and the estimated variance.
+    """
+    count, freedom = len(samples), len(samples) - 1
+    mean, error = float(np.mean(samples)), float(np.std(samples, ddof=1) / np.sqrt(count))
+    if error == 0:  # no spread is no evidence of a law
+        return mean, 0.0, 1.0 if mean == 0 else 0.0, 0.0
+    p = float(np.minimum(1.0, 2 * stats.t.sf(abs(mean) / error, freedom)))
+    threshold = float(stats.t.isf(level / 2, freedom))
+    sees = optimize.brentq(
+        lambda shift: stats.nct.sf(threshold, freedom, shift) - POWER, 0.0, 4 * threshold + 10
+    )
+    return mean, error * float(stats.t.isf(0.025, freedom)), p, error * float(sees)
+
+
 def curve_test(errors: np.ndarray, offsets: np.ndarray) -> tuple[float, float]:
     """Do the errors lie on the root-mean-square curve sqrt(offset² + 1)?
 
@@ -97,19 +159,6 @@ def replicate_location_power(separations: np.ndarray, replicates: int, level: fl
     threshold = stats.t.isf(level / (2 * len(separations)), freedom)
     shift = np.sqrt(replicates) * float(np.max(np.abs(separations)))
     return float(stats.nct.sf(threshold, freedom, min(shift, 1e3)))
-
-
-def detectable(separations: np.ndarray, replicates: int, level: float, power: float) -> float:
-    """The multiple of `separations` that `location_test` rejects with the given power."""
-    unit = np.sqrt(replicates * np.sum(separations**2))
-    if unit == 0:
-        return np.inf
-    direction = separations / (unit / np.sqrt(replicates))  # norm one
-
-    def shortfall(size: float) -> float:
-        return location_power(size * direction / np.sqrt(replicates), replicates, level) - power
-
-    return float(optimize.brentq(shortfall, 1e-6, 100.0) / unit)
 
 
 def log_log_slope(

@@ -36,6 +36,8 @@ class Verdict:
     p_value, level : float
         The decision is FAIL when p_value < level; NaN for deterministic checks.
     reason : str
+    sees : float
+        The smallest relative error that this test would have shown with probability 0.99.
     """
 
     check: str
@@ -49,6 +51,14 @@ class Verdict:
     p_value: float = np.nan
     level: float = np.nan
     reason: str = ""
+    sees: float = np.nan
+
+
+def decide(p_value: float, level: float) -> Outcome:
+    """FAIL below the level, PASS otherwise; a p-value that is no number decides nothing."""
+    if not np.isfinite(p_value):
+        return Outcome.INCONCLUSIVE
+    return Outcome.FAIL if p_value < level else Outcome.PASS
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from .bias import bias_check
 from .claim import Batch, Claim, Schedule
 from .faults import faults_check
 from .identity import identity_check
 from .joint import joint_check
 from .sampling import sampling_check
-from .verdict import Verdict
+from .verdict import Outcome, Verdict
 
 FALSE_ALARM_RATE = 1e-4
 """Chance that a study of true claims has any failed verdict."""
+
+
+# why a check that a claim lists has nothing to decide
+_LACKS = {
+    "bias": "the schedule has fewer than three β for it",
+    "sampling": "the schedule has no setting for it",
+    "joint": "the schedule has no settings for it",
+    "faults": "the claim lists no fault",
+    "identity": "the claim has no identity that is right",
+}
 
 
 def count_tests(claim: Claim, schedule: Schedule) -> int:
@@ -22,6 +34,7 @@ def count_tests(claim: Claim, schedule: Schedule) -> int:
     count = 0
     if "sampling" in claim.checks:
         count += len(schedule.sampling) * functions * (1 if claim.sampling_error is None else 2)
+        count += (functions + len(claim.parts)) if schedule.sampling else 0  # fitted factors
     if "joint" in claim.checks:
         count += functions * (1 if claim.sampling_error is None else len(schedule.joint) + 1)
     if "faults" in claim.checks:
@@ -44,7 +57,7 @@ def study_level(
 def verify(
     claim: Claim, schedule: Schedule, batches: Mapping[str, list[Batch]], level: float
 ) -> list[Verdict]:
-    """The verdicts of every check that the claim lists.
+    """The verdicts of every check that the claim lists; one that decides nothing is INCONCLUSIVE.
 
     Parameters
     ----------
@@ -61,9 +74,14 @@ def verify(
     if "sampling" in claim.checks:
         verdicts += sampling_check(claim, batches["sampling"], level)
     if "joint" in claim.checks:
-        verdicts += joint_check(claim, batches["joint"], level)
+        verdicts += joint_check(claim, schedule, batches["joint"], level)
     if "faults" in claim.checks:
         verdicts += faults_check(claim, batches["sampling"], level)
     if "identity" in claim.checks:
         verdicts += identity_check(claim, batches["identity"])
-    return verdicts
+    decided = {verdict.check for verdict in verdicts}
+    return verdicts + [
+        Verdict(check, "", "", Outcome.INCONCLUSIVE, np.nan, np.nan, reason=_LACKS[check])
+        for check in claim.checks
+        if check not in decided
+    ]
