@@ -34,14 +34,15 @@ symbols = {"circle": "$S^1$, von Mises", "sphere": "$S^2$, von Mises-Fisher", "t
 
 def claim(name, kind, normalisation, statement, source=COIFMAN_LAFON, doob=()):
     space, functions = tests[name]
+    score = Distance(doob, normalisation)
     return generator_claim(
         f"{name}-{kind}",
         space,
-        Distance(doob, normalisation),
+        score,
         functions,
         statement=f"{symbols[name]}, {statement}",
         source=source,
-        target_count=3,
+        target_count=None if score.reuses_sample else 3,
     )
 
 

@@ -286,7 +286,8 @@ def generator_claim(
     hbar : float
     target_count : int, optional
         Number of evaluation points; on curves and with jumps 3, so that independent errors leave
-        room for a β small enough to show its bias, else 5.
+        room for a β small enough to show its bias, else 5; 6 where the errors are those of
+        replicates, which may depend on each other.
     wrong : mapping, optional
         Further faults: a name, and the wrong (space, score) whose expectation must be rejected.
 
@@ -299,7 +300,8 @@ def generator_claim(
         expectation, and no rate is claimed.
     """
     few = space.dim == 1 or isinstance(score, Mixture)  # jumps need room too
-    target_count = target_count or (3 if few else 5)
+    reuses_sample = isinstance(score, Distance) and score.reuses_sample
+    target_count = target_count or (6 if reuses_sample else 3 if few else 5)
     problem = GeneratorProblem(space, score, functions, hbar, target_count)
     claim = pointwise_claim(
         id, problem, tuple(f.label for f in functions), statement=statement, source=source,

@@ -83,5 +83,5 @@ def rotation_claim(
         As of `operator_claim`.
     """
     problem = RotationProblem(space, score, hbar)
-    course = Course(2.0, first_bias=16.0)
+    course = Course(2.0, first_bias=16.0, sampling_beta=1.5, points=450_000)
     return operator_claim(id, problem, statement=statement, source=source, course=course)

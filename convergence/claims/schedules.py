@@ -6,7 +6,7 @@ smoke is a few seconds a study, standard a few minutes (what `results/` publishe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -68,7 +68,7 @@ WHOLE = Plan(
     2.0,
     {
         "smoke": Size(0, 0, (-1,), 8),
-        "standard": Size(0, 0, (0, 1), 28),
+        "standard": Size(0, 0, (0, 0), 64),
         "paper": Size(0, 0, (1, 2, 3, 4), 100),
     },
 )
@@ -77,7 +77,7 @@ ITERATED = Plan(
     1.5,
     {
         "smoke": Size(0, 0, (-2,), 8),
-        "standard": Size(0, 0, (0, 1), 24),
+        "standard": Size(0, 0, (0, 0), 40),
         "paper": Size(0, 0, (2, 4, 6), 100),
     },
 )
@@ -113,8 +113,10 @@ def schedules(
     N^(-rate·order): 2/(d+6) for a generator, the default, and 2/(d+4) where no gradient enters
     the sampling error. The constant c makes the error at the smallest N about least, among the β
     for which targets are independent and effective degrees suffice there; at still smaller N
-    (negative steps) β is held down to what the degrees allow. The bias is followed from about a
-    percent on, at seven β that halve it each time.
+    (negative steps) β is held down to what the degrees allow. The sampling check is made on the
+    curve, and at its largest N once more at the least β, down to a quarter of c's (to half where
+    targets may depend on each other), where errors are smallest and most is seen. The bias is followed from about a percent on, at seven β that halve
+    it each time.
     """
     d = problem.space.dim
     rate = 2 / (d + 6) if rate is None else rate
@@ -132,10 +134,17 @@ def schedules(
             beta = min(beta, _allowed_betas(problem, n)[1])
         return Setting(n, float(f"{beta:.6g}"), replicates)
 
+    def sampling(size: Size) -> tuple[Setting, ...]:
+        found = [setting(step, size.sampling_replicates) for step in size.sampling_steps]
+        if len(found) > 1:
+            least = max(lowest, first_beta / (4 if lowest else 2))
+            found[-1] = replace(found[-1], beta=min(found[-1].beta, float(f"{least:.6g}")))
+        return tuple(found)
+
     return {
         preset: Schedule(
             betas=tuple(float(2 ** ((base + k) / order)) for k in range(BIASES)),
-            sampling=tuple(setting(step, size.sampling_replicates) for step in size.sampling_steps),
+            sampling=sampling(size),
             joint=tuple(setting(step, size.joint_replicates) for step in range(size.steps)),
         )
         for preset, size in plan.sizes.items()

@@ -13,12 +13,16 @@ import numpy as np
 from ..errors import LARGEST_DENSE
 from ..operators import MarkovOperator, stationary
 from ..verification import Claim, Fault, Schedule, Setting
+from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
 from .remembered import remembered
 from .wrong_scores import wrong_scores
 
-# share of the smallest N, sample sizes, and replicates of the joint and of the sampling check
-SIZES = {"smoke": (0.5, 3, 8, 12), "standard": (1, 5, 24, 48), "paper": (1, 9, 100, 200)}
+# share of the smallest N, sample sizes and replicates of the joint check
+SIZES = {"smoke": (0.5, 3, 8), "standard": (1, 5, 24), "paper": (1, 9, 100)}
 GROWTH = 1.5
+# share of the sampling check's points, and its largest N
+SHARES = {"smoke": (0.1, 2_000), "standard": (1.0, np.inf), "paper": (10.0, np.inf)}
+_LEAST = 16  # replicates
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Course:
     first_bias : float
     bias_steps : int
         Each β of the bias check is twice the one before.
+    sampling_beta : float
+        Of the sampling check, whose N gives enough neighbours there.
+    points : float
+        N times replicates of the sampling check at standard: numbers of a whole operator have
+        errors like (N·replicates)^-1/2, whatever β, and a small N costs least.
     """
 
     first_beta: float
@@ -43,22 +52,42 @@ class Course:
     rate: float = 0.5
     first_bias: float = 32.0
     bias_steps: int = 8
+    sampling_beta: float = 4.0
+    points: float = 180_000
 
     def _setting(self, share: float, step: int, replicates: int) -> Setting:
         beta = self.first_beta * GROWTH ** (self.rate * step)
         n = round(share * self.smallest * GROWTH**step)
         return Setting(n, float(f"{beta:.6g}"), replicates)
 
-    def schedules(self) -> Mapping[str, Schedule]:
+    def sampling(self, preset: str, degree: float) -> Setting:
+        """That of the sampling check; `degree` is the effective degree of a point at β."""
+        share, largest = SHARES[preset]
+        needed = 100 * np.ceil(1.2 * LEAST_EFFECTIVE_DEGREE / degree / 100)
+        n = int(min(needed, largest))
+        return Setting(n, self.sampling_beta, max(_LEAST, round(share * self.points / n)))
+
+    def schedules(self, degree: float) -> Mapping[str, Schedule]:
         """The schedule of every preset."""
         return {
             preset: Schedule(
                 betas=tuple(self.first_bias * 2**k for k in range(self.bias_steps)),
-                sampling=(self._setting(share, steps - 1, sampling),),
+                sampling=(self.sampling(preset, degree),),
                 joint=tuple(self._setting(share, step, joint) for step in range(steps)),
             )
-            for preset, (share, steps, joint, sampling) in SIZES.items()
+            for preset, (share, steps, joint) in SIZES.items()
         }
+
+
+def mean_degree(space: Any, n: float, beta: float) -> float:
+    """N (π/β)^{d/2} ∫ρ dν, the harmonic mean of the points' effective degrees under π ∝ ρ dν.
+
+    The relative variances of the rows of P are one over their degrees. ∫ρ dν is the mean over a
+    fixed sample.
+    """
+    points = space.sample(2**14, np.random.default_rng(0))
+    density = float(np.mean(np.exp(space.log_density(points))))
+    return n * (np.pi / beta) ** (space.dim / 2) * density
 
 
 def without_first_bias(
@@ -194,7 +223,8 @@ def operator_claim(
         estimate=problem.estimate,
         expectation=problem.expectation,
         limit=problem.limit,
-        schedules=course.schedules(),
+        schedules=course.schedules(mean_degree(problem.space, 1, course.sampling_beta)),
+        effective_degree=lambda n, beta: np.array([mean_degree(problem.space, n, beta)]),
         bias_order=orders,
         slope=-course.rate,
         slope_is_bound=True,

@@ -35,7 +35,9 @@ def joint_check(
     standard deviation, that bound is the slower of the asymptotic exponent and the exact bias's
     slope over the same N.
     """
-    reasons = [reason for reason in (unfit(claim, batch) for batch in batches) if reason]
+    # a slope from replicates asks for no law of the errors
+    degrees = claim.sampling_error is not None
+    reasons = [reason for reason in (unfit(claim, batch, degrees) for batch in batches) if reason]
     if len(batches) < 3:
         reasons.append("a slope needs at least three sample sizes")
     if reasons:

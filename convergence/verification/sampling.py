@@ -15,8 +15,11 @@ LEAST_EFFECTIVE_DEGREE = 200.0
 LEAST_REPLICATES = 8
 
 
-def unfit(claim: Claim, batch: Batch) -> str:
-    """Why a batch cannot decide anything, or an empty string."""
+def unfit(claim: Claim, batch: Batch, degrees: bool = True) -> str:
+    """Why a batch cannot decide anything, or an empty string.
+
+    Without `degrees` low effective degrees are no reason.
+    """
     setting = batch.setting
     if len(batch.values) < LEAST_REPLICATES:
         return f"{len(batch.values)} replicates are too few (at least {LEAST_REPLICATES})"
@@ -28,7 +31,7 @@ def unfit(claim: Claim, batch: Batch) -> str:
         shift, sd = claim.sampling_error(setting.n, setting.beta)
         if not (np.all(np.isfinite(shift)) and np.all(np.isfinite(sd)) and np.all(sd > 0)):
             return "the predicted standard deviation is not finite and positive"
-    if claim.effective_degree is not None:
+    if degrees and claim.effective_degree is not None:
         degree = float(np.min(claim.effective_degree(setting.n, setting.beta)))
         # the variance test resolves sqrt(2/count); the next order, about 2/degree, must stay
         # under half of that
