@@ -240,13 +240,13 @@ def _show_verdicts(title: str, summaries: list[Summary]) -> None:
     caption = "✓ pass   ✗ fail   ? inconclusive"
     table = Table(title=title, caption=caption, box=None, padding=(0, 1, 0, 0))
     checks = list(dict.fromkeys(check for s in summaries for check in s.checks))
-    for column in ("claim", "verdict", *checks, "slope", "sees"):
+    for column in ("claim", "verdict", *checks, "slope", "sees", "of parts"):
         table.add_column(column, no_wrap=True)
     for s in summaries:
         found = [s.checks.get(check) for check in checks]
         ticks = ["[{}]{}[/]".format(*marks[outcome]) if outcome else "" for outcome in found]
         verdict = f"[{marks[s.outcome][0]}]{s.outcome.value}[/]"
-        table.add_row(s.id, verdict, *ticks, s.slope, s.detectable)
+        table.add_row(s.id, verdict, *ticks, s.slope, s.sees, s.sees_parts)
     wide = console.options.update(max_width=200)
     needed = console.measure(table, options=wide).maximum
     Console(width=None if console.is_terminal else max(80, needed)).print(table)

@@ -16,7 +16,8 @@ from .claims import GeneratorProblem
 from .errors import InvalidInputError, NoReferenceError
 from .scores import Distance
 from .spaces import SmoothFunction, Space
-from .verification import Batch, Claim, Outcome, Schedule, Setting, detectable_error
+from .verification import Batch, Claim, Outcome, Schedule, Setting
+from .verification.factor import FACTOR
 from .verification.sampling import sampling_check
 from .verification.statistics import location_test, log_log_slope, scale_test
 
@@ -106,7 +107,7 @@ def assert_limit(
     children = np.random.SeedSequence(seed).spawn(replicates)
     samples = (space.sample(n, np.random.default_rng(child)) for child in children)
     batch = Batch(setting, np.stack([columns(points, beta) for points in samples]))
-    level = false_alarm_rate / (2 * len(functions))
+    level = false_alarm_rate / (3 * len(functions))  # mean, variance and factor
     verdicts = sampling_check(claim, [batch], level)
     bad = [v for v in verdicts if v.outcome != Outcome.PASS]
     if bad:
@@ -122,7 +123,7 @@ def assert_limit(
         factor = np.sum(np.mean(batch.values, axis=0) * expected) / np.sum(expected**2)
         lines.append(f"(fitted to the expected values, your operator is {factor:.3g} times theirs)")
         raise AssertionError("\n".join(lines))
-    smallest = detectable_error(claim, [setting], level)
+    smallest = max((v.sees for v in verdicts if v.quantity == FACTOR), default=np.inf)
     if not smallest <= sees:
         raise AssertionError(
             f"inconclusive: an error of the operator below {100 * smallest:.2g} % could pass, "
@@ -151,9 +152,13 @@ def assert_standard_normal(errors: np.ndarray, false_alarm_rate: float = 1e-4) -
         )
     level = false_alarm_rate / 2
     statistic, p = location_test(errors)
-    assert p >= level, f"means differ from zero: χ² = {statistic:.1f}, p = {p:.2g} < {level:.2g}"
+    if not p >= level:
+        raise AssertionError(
+            f"means differ from zero: χ² = {statistic:.1f}, p = {p:.2g} < {level:.2g}"
+        )
     variance, p, _ = scale_test(errors, level)
-    assert p >= level, f"variance {variance:.4g} differs from one: p = {p:.2g} < {level:.2g}"
+    if not p >= level:
+        raise AssertionError(f"variance {variance:.4g} differs from one: p = {p:.2g} < {level:.2g}")
 
 
 def assert_rate_at_least(
@@ -194,11 +199,13 @@ def assert_rate_at_least(
         raise InvalidInputError("at least three sizes with at least eight replicates are needed")
     slope, error, freedom = log_log_slope(np.asarray(n), deviations, np.random.default_rng(seed))
     p = float(stats.t.sf((slope + rate) / error, freedom))
-    assert p >= false_alarm_rate, (
-        f"errors fall like n^{slope:.3f}, more slowly than n^-{rate:g}: "
-        f"p = {p:.2g} < {false_alarm_rate:.2g}"
-    )
-    assert error <= resolution, (
-        f"inconclusive: the slope {slope:.3f} has standard error {error:.3f} > {resolution:g}; "
-        "take more replicates or a wider range of n"
-    )
+    if not p >= false_alarm_rate:
+        raise AssertionError(
+            f"errors fall like n^{slope:.3f}, more slowly than n^-{rate:g}: "
+            f"p = {p:.2g} < {false_alarm_rate:.2g}"
+        )
+    if not error <= resolution:
+        raise AssertionError(
+            f"inconclusive: the slope {slope:.3f} has standard error {error:.3f} > {resolution:g}; "
+            "take more replicates or a wider range of n"
+        )

@@ -111,4 +111,10 @@ def killing_claim(
         As of `operator_claim`.
     """
     problem = KillingProblem(Sphere(2), Distance(link=killing_link((0.0, 0.0, omega))), hbar)
-    return operator_claim(id, problem, statement=statement, source=source, course=Course(5.0, sampling_beta=1.5, points=250_000))
+    return operator_claim(
+        id,
+        problem,
+        statement=statement,
+        source=source,
+        course=Course(5.0, sampling_beta=1.5, points=250_000),
+    )

@@ -114,9 +114,9 @@ def schedules(
     the sampling error. The constant c makes the error at the smallest N about least, among the β
     for which targets are independent and effective degrees suffice there; at still smaller N
     (negative steps) β is held down to what the degrees allow. The sampling check is made on the
-    curve, and at its largest N once more at the least β, down to a quarter of c's (to half where
-    targets may depend on each other), where errors are smallest and most is seen. The bias is followed from about a percent on, at seven β that halve
-    it each time.
+    curve, and at its largest N once more at the least β, where errors are smallest and most is
+    seen: down to a quarter of c's, or to half where targets may depend on each other. The bias is
+    followed from about a percent on, at seven β that halve it each time.
     """
     d = problem.space.dim
     rate = 2 / (d + 6) if rate is None else rate

@@ -109,5 +109,10 @@ def steady_claim(
     """
     problem = SteadyProblem(space, score, hbar)
     return operator_claim(
-        id, problem, statement=statement, source=source, course=Course(14.0, points=250_000), wrong=wrong
+        id,
+        problem,
+        statement=statement,
+        source=source,
+        course=Course(14.0, points=250_000),
+        wrong=wrong,
     )

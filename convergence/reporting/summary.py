@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..running import Run
-from ..verification import Claim, Outcome, Verdict, detectable_error, overall
+from ..verification import Claim, Outcome, Verdict, overall
+from ..verification.factor import FACTOR
 from .rounding import percent, with_uncertainty
 
 
@@ -30,7 +31,8 @@ class Summary:
     deviation: str
     residual: str
     faults: str
-    detectable: str
+    sees: str
+    sees_parts: str
     outcome: Outcome
     checks: dict[str, Outcome]
     reasons: tuple[str, ...] = ()
@@ -53,6 +55,7 @@ def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
     slope = _worst(of("joint", "slope"))
     mean, variance = _worst(of("sampling", "mean")), _worst(of("sampling", "variance"))
     residuals = of("identity", "residual")
+    factors = of("sampling", FACTOR)
     curve = [abs(v.measured - 1) for v in of("joint", "RMSE")]
     faults = [v for v in verdicts if v.check == "faults"]
     rejected = sum(v.outcome == Outcome.PASS for v in faults)
@@ -72,7 +75,13 @@ def _summary(run: Run, claim: Claim, verdicts: list[Verdict]) -> Summary:
         deviation=percent(max(curve, default=np.nan)),
         residual=f"{max(v.measured for v in residuals):.1e}" if residuals else "-",
         faults=f"{rejected}/{len(faults)}",
-        detectable=percent(detectable_error(claim, schedule.sampling, run.level)),
+        sees=percent(max((v.sees for v in factors if v.quantity == FACTOR), default=np.nan)),
+        sees_parts=", ".join(
+            f"{v.quantity.removeprefix(f'{FACTOR} of the ')} {percent(v.sees)}"
+            for v in factors
+            if v.quantity != FACTOR
+        )
+        or "-",
         outcome=overall(verdicts),
         checks={check: overall(v for v in verdicts if v.check == check) for check in claim.checks},
         reasons=tuple(_reason(claim.id, v) for v in verdicts if v.outcome != Outcome.PASS),

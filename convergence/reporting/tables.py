@@ -22,7 +22,8 @@ _COLUMNS = {
     "deviation": "off curve",
     "residual": "residual",
     "faults": "faults",
-    "detectable": "sees",
+    "sees": "sees",
+    "sees_parts": "of parts",
     "outcome": "verdict",
 }
 
@@ -41,8 +42,10 @@ CAPTION = (
     "of the predicted curve. Mean and variance: of the standardised errors. Off curve: largest "
     "relative distance of the measured error from the parameter-free prediction. Residual: "
     "largest of an exact identity. Faults: wrong references rejected. Sees: smallest relative "
-    "error of the operator rejected with probability 0.99. Of several test functions the one that "
-    "fits worst is shown; brackets hold one standard error in units of the last digits."
+    "error of the operator rejected with probability 0.99, by its fitted factor; of parts: the "
+    "same of the drift, or of the curvature's part of $\\Delta$, alone, all functions together. Of "
+    "several test functions the one that fits worst, or sees least, is shown; brackets hold one "
+    "standard error in units of the last digits."
 )
 
 

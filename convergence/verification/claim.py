@@ -213,6 +213,12 @@ class Claim:
         order = self.bias_order[j] if isinstance(self.bias_order, tuple) else self.bias_order
         return None if order is None else Expansion(order, self.bias_step, self.bias_logarithm)
 
+    @property
+    def sized(self) -> list[int]:
+        """Columns whose limit is not zero: those of which a relative error can be told."""
+        sizes = np.max(np.abs(self.limit), axis=0)
+        return [j for j, size in enumerate(sizes) if size > 1e-9 * max(1.0, np.max(sizes))]
+
     def error_scale(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
         """(mean shift, size of the errors), each (targets, functions).
 

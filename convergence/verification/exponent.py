@@ -63,7 +63,6 @@ class _Curve:
             slips.append(np.mean(slip, axis=0) / squares[-1] / 2)
         self.log_error, self.slip = 0.5 * np.log(np.array(squares)), np.array(slips)
 
-
     def _biases(self, claim: Claim, betas: np.ndarray) -> np.ndarray:
         """expectation - limit; of β^-p log β what one step of a Richardson table leaves, β^-p.
 
@@ -94,7 +93,8 @@ def _verdict(claim: Claim, curve: _Curve, j: int) -> Verdict:
         powers = 3 * [expansion.order] if expansion.logarithm else [step, 2 * step, 3 * step]
         count = min(4, len(slopes) - 1)
         tables = [
-            richardson(part, curve.ratio, powers) for part in (slopes[-count:], slopes[-count - 1 : -1])
+            richardson(part, curve.ratio, powers)
+            for part in (slopes[-count:], slopes[-count - 1 : -1])
         ]
         best = tables[0][0]
         error = float(tables[0][1] + abs(best - tables[1][0]))

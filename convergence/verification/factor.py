@@ -21,16 +21,20 @@ FACTOR = "factor"
 def factor_verdicts(claim: Claim, batches: Sequence[Batch], level: float) -> list[Verdict]:
     """One decision a function for the whole operator, and one a part for all functions together.
 
+    A function whose limit is zero has no factor.
+
     Batches are pooled. Where theory gives the standard deviation, 1 + θ of the whole operator is
     normal; else, and for a part, whose functions share their noise, its error is that of the
     replicates (Student).
     """
     if not batches:
         return []
-    every = range(len(claim.functions))
-    verdicts = [_verdict(claim, batches, claim.expectation, FACTOR, [j], level) for j in every]
+    every = list(range(len(claim.functions)))
+    verdicts = [
+        _verdict(claim, batches, claim.expectation, FACTOR, [j], level) for j in claim.sized
+    ]
     return verdicts + [
-        _verdict(claim, batches, part, f"{FACTOR} of the {name}", list(every), level)
+        _verdict(claim, batches, part, f"{FACTOR} of the {name}", every, level)
         for name, part in claim.parts.items()
     ]
 

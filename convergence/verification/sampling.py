@@ -81,7 +81,7 @@ def _mean_and_variance(errors: np.ndarray, where: str, label: str, level: float)
     )  # fmt: skip
     variance, p, _ = scale_test(errors, level)
     _, _, (low, high) = scale_test(errors, 0.05)
-    sees = scale_seen(*errors.shape, level)
+    sees = scale_seen(len(errors), errors.shape[1], level)
     scale = Verdict(
         "sampling", f"variance, {where}", label, decide(p, level), variance, 1.0,
         low, high, p, level,

@@ -34,7 +34,7 @@ def count_tests(claim: Claim, schedule: Schedule) -> int:
     count = 0
     if "sampling" in claim.checks:
         count += len(schedule.sampling) * functions * (1 if claim.sampling_error is None else 2)
-        count += (functions + len(claim.parts)) if schedule.sampling else 0  # fitted factors
+        count += len(claim.sized) + len(claim.parts) if schedule.sampling else 0  # factors
     if "joint" in claim.checks:
         count += functions * (1 if claim.sampling_error is None else len(schedule.joint) + 1)
     if "faults" in claim.checks:
