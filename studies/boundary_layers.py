@@ -63,7 +63,7 @@ CLAIMS = (
         "interval-interior",
         interval,
         ((interval.rays[0], 0.35), (interval.rays[0], 0.5), (interval.rays[0], 0.62)),
-        (interval.function("t**2"), interval.function("t + t**3")),
+        (interval.function("t**2"), interval.function("t**3")),
         statement=r"$[0,1]$, uniform, interior, cubics: $-\hbar f''$ up to order $e^{-s^2}$",
         source=SOURCE,
         order=None,

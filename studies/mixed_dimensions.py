@@ -38,14 +38,14 @@ near = ((pierced.line_ray, 0.0), (pierced.plane_ray(0.0), 0.4), (pierced.plane_r
 sheets = ((spheres.ray(0, 0.0), 1.1), (spheres.ray(0, 1.0), 0.9))
 opposite = spheres.function("x0", "-x0", label="\\pm x_0")
 around = tuple((Ray(0, (0.0, u), (1.0, 0.0)), r) for u, r in ((0.5, 0.4), (2.6, 0.5), (4.0, 0.6)))
-on_cone = (cone.function("r**2*cos(u)"), cone.function("r + r**2*sin(2*u)"))
+ON_CONE = ("r**2*(1 + cos(u))", "r + r**2*sin(2*u)")
 on_spheres = tuple((spheres.ray(k, v), 1.8) for k, v in ((0, 0.4), (1, 2.5)))
 
 
 def wrong_cone():
     """The limit on a cone of another angle, at the same coordinates."""
     points = np.stack([steeper.along(ray, np.array(r)) for ray, r in around])
-    functions = [steeper.function(e) for e in ("r**2*cos(u)", "r + r**2*sin(2*u)")]
+    functions = [steeper.function(e) for e in ON_CONE]
     return np.stack([strata_generator(steeper, f, points) for f in functions], axis=-1)
 
 
@@ -103,10 +103,10 @@ CLAIMS = (
         "spheres-away",
         spheres,
         on_spheres,
-        (spheres.function("x0*x1 + x0"), spheres.function("x1**2 - x2")),
+        (spheres.function("x0*x1 + x0"), spheres.function("x0*x2")),
         statement=r"touching spheres, away: $-\hbar\Delta$ of the sphere",
         source=SOURCE,
-        wrong={"the Laplacian of space": np.array([[0.0, -2.0]] * 2)},
+        wrong={"the Laplacian of space": np.zeros((2, 2))},
     ),
     share_claim(
         "spheres-touching",
@@ -135,7 +135,7 @@ CLAIMS = (
         "cone",
         cone,
         around,
-        on_cone,
+        tuple(cone.function(e) for e in ON_CONE),
         statement=r"cone, off its apex: the flat $-\hbar\Delta$, up to $1/(\beta r^2)$",
         source=SOURCE,
         wrong={"another cone": wrong_cone()},

@@ -127,6 +127,7 @@ STUDY = Study(
             (ring_torus.function("sin(u + v)"), ring_torus.function("x0*x1/2 + x2")),
             statement=r"Torus of revolution, density by area: $\Phi = -\hbar\log\rho$",
             source=COIFMAN_LAFON,
+            target_count=4,
             wrong={"area element omitted": (ring_torus_by_angle, RANDOM_WALK)},
         ),
     ),

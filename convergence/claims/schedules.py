@@ -58,7 +58,7 @@ COSTLY = Plan(
     2.0,
     {
         "smoke": Size(3, 8, (0,), 12),
-        "standard": Size(5, 24, (1, 3), 48),
+        "standard": Size(5, 24, (1, 3), 64),
         "paper": Size(9, 100, (2, 5), 400),
     },
 )

@@ -215,9 +215,13 @@ class Claim:
 
     @property
     def sized(self) -> list[int]:
-        """Columns whose limit is not zero: those of which a relative error can be told."""
+        """Columns of which a relative error can be told.
+
+        Those whose limit is at least a hundredth of the largest column's: a vanishing component is
+        a matter of absolute size.
+        """
         sizes = np.max(np.abs(self.limit), axis=0)
-        return [j for j, size in enumerate(sizes) if size > 1e-9 * max(1.0, np.max(sizes))]
+        return [j for j, size in enumerate(sizes) if size > 1e-2 * np.max(sizes)]
 
     def error_scale(self, n: int, beta: float) -> tuple[np.ndarray, np.ndarray]:
         """(mean shift, size of the errors), each (targets, functions).
