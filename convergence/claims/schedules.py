@@ -58,7 +58,7 @@ COSTLY = Plan(
     2.0,
     {
         "smoke": Size(3, 8, (0,), 12),
-        "standard": Size(5, 24, (1, 3), 64),
+        "standard": Size(5, 24, (1, 3), 80),
         "paper": Size(9, 100, (2, 5), 400),
     },
 )
@@ -68,7 +68,7 @@ WHOLE = Plan(
     2.0,
     {
         "smoke": Size(0, 0, (-1,), 8),
-        "standard": Size(0, 0, (0, 0), 64),
+        "standard": Size(0, 0, (0, 0), 96),
         "paper": Size(0, 0, (1, 2, 3, 4), 100),
     },
 )
