@@ -60,6 +60,10 @@ class Schedule:
 Reference = Callable[[float], np.ndarray]
 """β → an array (targets, functions)."""
 
+# The normal law and the leading-order variance hold up to relative errors of order 1/degree:
+# measured, under 2/degree, so 200 neighbours keep them under a percent.
+LEAST_EFFECTIVE_DEGREE = 200.0
+
 CHECKS = ("bias", "sampling", "joint", "faults", "identity")
 
 
@@ -138,6 +142,8 @@ class Claim:
         errors are used, and the scale of the errors is not tested.
     effective_degree : callable, optional
         (N, β) → (targets,), the number of samples a kernel row sees.
+    least_degree : float
+        What the effective degrees must be for a sampling check.
     bias_order : float or tuple of float, optional
         expectation - limit = O(β^-order), one for all functions or each its own. None: smaller
         than every power.
@@ -180,6 +186,7 @@ class Claim:
     schedules: Mapping[str, Schedule]
     sampling_error: Callable[[int, float], tuple[np.ndarray, np.ndarray]] | None = None
     effective_degree: Callable[[int, float], np.ndarray] | None = None
+    least_degree: float = LEAST_EFFECTIVE_DEGREE
     bias_order: float | tuple[float, ...] | None = 1.0
     bias_step: float = 1.0
     bias_logarithm: bool = False
