@@ -1,9 +1,9 @@
 """Critical scaling: of the relative masses λ/(4ħβ^γ) of a remote bond only γ = 1 gives a rate.
 
 4ħβ p (f(x) - f(Tx)) diverges like β^{1-γ} for γ < 1 and vanishes for γ > 1; times β^{γ-1} it tends
-to λρ(Tx)/ρ(x) (f(x) - f(Tx)) whatever γ. Without that factor it is followed from β to 4β for four γ,
-from 1/2 to 2: it changes by 2, 1, 1/2 and 1/4, so that the γ of no growth, from a line fitted over
-them, is 1.
+to λρ(Tx)/ρ(x) (f(x) - f(Tx)) whatever γ. Without that factor it is followed from β to 4β for
+γ = 1/2, 1, 3/2 and 2: it changes by 2, 1, 1/2 and 1/4, so that the γ of no growth, from a line
+fitted over them, is 1.
 """
 
 from convergence.claims import Sector, critical_exponent_claim, sector_claim
