@@ -169,9 +169,22 @@ STUDY = Study(
             "steady-state",
             tokens,
             walk_identities.steady_currents,
-            ("entropy production", "ATAP produces none", "flux out of a set", "reversed walk"),
-            ("½ dropped", "ATTN produces none", "flux one way only", "walk is its reverse"),
-            statement=r"$\sigma = \frac{1}{2}\sum(A_{ij} - A_{ji})\log(A_{ij}/A_{ji})$; "
+            (
+                "entropy production",
+                "twice the mean link",
+                "ATAP produces none",
+                "flux out of a set",
+                "reversed walk",
+            ),
+            (
+                "½ dropped",
+                "the mean link once",
+                "ATTN produces none",
+                "flux one way only",
+                "walk is its reverse",
+            ),
+            statement=r"$\sigma = \frac{1}{2}\sum(A_{ij} - A_{ji})\log(A_{ij}/A_{ji}) "
+            r"= 2\sum A_{ij} a_{ij}$; "
             r"$P^* = \pi^{-1}P^T\pi$",
             source=SOURCE,
             condition=SUMS,

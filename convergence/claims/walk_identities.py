@@ -272,7 +272,10 @@ def square_root_factors(tokens: np.ndarray, factor: float) -> dict[str, float]:
 
 
 def steady_currents(tokens: np.ndarray, factor: float) -> dict[str, float]:
-    """Entropy production without the dense matrix; no net flux out of a set; the reversed walk."""
+    """Entropy production without the dense matrix; no net flux out of a set; the reversed walk.
+
+    In a steady state the terms of single tokens cancel: the link alone, 2 Σ A_ij a_ij, is produced.
+    """
     head = drawn_head(tokens, factor)
     operator = head_operator(head)
     law = elimination_law(transition(operator))
@@ -281,6 +284,8 @@ def steady_currents(tokens: np.ndarray, factor: float) -> dict[str, float]:
     size = exponent_size(head) * float(np.sum(a * np.abs(ratio)))
     dense = 0.5 * float(np.sum((a - a.T) * ratio))
     found = entropy_production(operator, law)
+    pairs = np.indices(a.shape).reshape(2, -1)
+    link = float(np.sum(a.ravel() * head.link(*pairs)))
     symmetric = drawn_head(tokens, factor, "ATAP")
     symmetric_law = elimination_law(transition(head_operator(symmetric)))
     reverse = time_reversal(operator, law) @ np.eye(len(law))
@@ -288,11 +293,13 @@ def steady_currents(tokens: np.ndarray, factor: float) -> dict[str, float]:
     through = float(np.sum(a[np.ix_(inside, ~inside)]))
     return {
         "entropy production": abs(found - dense) / size,
+        "twice the mean link": abs(found - 2 * link) / size,
         "ATAP produces none": abs(entropy_production(head_operator(symmetric), symmetric_law))
         / exponent_size(symmetric),
         "flux out of a set": abs(net_flux(operator, law, inside)) / largest,
         "reversed walk": relative(law[:, None] * reverse, a.T, largest),
         "½ dropped": abs(found - 2 * dense) / size,
+        "the mean link once": abs(found - link) / size,
         "ATTN produces none": abs(found) / size,
         "flux one way only": through / largest,
         "walk is its reverse": relative(law[:, None] * reverse, a, largest),

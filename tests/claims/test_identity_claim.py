@@ -136,6 +136,7 @@ EXERCISED = {
     },
     "steady-state": {
         "entropy production": "entropy_production",
+        "twice the mean link": (Head, "link"),
         "ATAP produces none": "entropy_production",
         "flux out of a set": "net_flux",
         "reversed walk": ("time_reversal", off_reversal),
