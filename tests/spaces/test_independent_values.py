@@ -89,6 +89,19 @@ def test_spheres(space, d, kappa, mu, radius):
     np.testing.assert_allclose(radii, radius, rtol=1e-14)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("beta", [3e3, 4.9e7, 5.1e7, 3e9, 1e14])
+def test_the_volume_that_a_narrow_kernel_sees(d, beta):
+    """∫ e^{-β|x - y|²} dV = vol Γ(ν+1) (2/r)^ν e^{-r} I_ν(r), r = 2β, on both sides of r = 1e8."""
+    with mpmath.workdps(40):
+        nu, r = mpmath.mpf(d - 1) / 2, 2 * mpmath.mpf(beta)
+        bessel = mpmath.besseli(nu, r) * mpmath.exp(-r)
+        volume = 2 * mpmath.pi ** (nu + 1) / mpmath.gamma(nu + 1)
+        expected = mpmath.log(volume * mpmath.gamma(nu + 1) * (2 / r) ** nu * bessel)
+    # the logarithms that are added are of size ten
+    assert Sphere(d).log_kernel_volume(beta) == pytest.approx(float(expected), abs=5e-14)
+
+
 def test_flat_torus():
     """Radii, densities and modes of its circles, by angles alone."""
     space = FlatTorus((Circle(0.8, 0.5), Circle(1.1, radius=0.7)))
