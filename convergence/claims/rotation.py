@@ -18,8 +18,8 @@ from .whole_operators import Course, OperatorProblem, operator_claim
 class RotationProblem(OperatorProblem):
     """Stationary covariance S and circulation J = 4ħβ E[x_a y_b - x_b y_a].
 
-    The entropy production is no number of its own: of a link M it is 2 M_12 J on every sample, a sum
-    over steps of the same x_a y_b - x_b y_a (claim steady-state of the exact identities).
+    The entropy production is no number of its own: it is 2 M_12 J on every sample, of the link M
+    (claim steady-state of the exact identities).
 
     Points far out see no other: without self-loops they cannot hold the walk.
 
