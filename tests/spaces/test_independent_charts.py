@@ -202,6 +202,24 @@ def test_every_public_chart_has_an_independent_value():
     assert public == HELD | set(CHARTS) - {"mapped"}
 
 
+TURN = (0, 2 * PI, True)
+BOXES = {
+    **dict.fromkeys(("TorusOfRevolution", "mapped", "TanhTorus"), (TURN, TURN)),
+    "Ellipse": [TURN],
+    "Ellipsoid": [(0, PI, False), TURN],
+    "SwissRoll": [(1.5 * PI, 4.5 * PI, False), (0, 6, False)],
+    "GraphSurface": [(-1.5, 1.5, False)] * 2,
+    "ClosedCurve": [(0, 1, True)],
+    "Chart": [TURN, (0.5, 1.5, False)],
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_boxes(name):
+    box = CHARTS[name].chart.coordinates
+    assert [(c.low, c.high, c.periodic) for c in box] == list(BOXES[name])
+
+
 @every_chart
 def test_charts(hand):
     """Embedding, metric, volume and density."""
