@@ -1,7 +1,9 @@
 """Critical scaling: of the relative masses λ/(4ħβ^γ) of a remote bond only γ = 1 gives a rate.
 
 4ħβ p (f(x) - f(Tx)) diverges like β^{1-γ} for γ < 1 and vanishes for γ > 1; times β^{γ-1} it tends
-to λρ(Tx)/ρ(x) (f(x) - f(Tx)) whatever γ. The exponent that needs no such factor is measured.
+to λρ(Tx)/ρ(x) (f(x) - f(Tx)) whatever γ. Without that factor it is followed from β to 4β for
+γ = 1/2, 1, 3/2 and 2: it changes by 2, 1, 1/2 and 1/4, so that the γ of no growth, from a line
+fitted over them, is 1.
 """
 
 from convergence.claims import Sector, critical_exponent_claim, sector_claim
@@ -15,7 +17,13 @@ ring = Circle(kappa=0.6, mean_angle=0.5)
 sphere = Sphere(2)
 ANTIPODE = ((-1.0, 0.0), (0.0, -1.0))
 QUARTER_TURN = ((0.0, -1.0), (1.0, 0.0))
+ANTIPODE_IN_SPACE = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
 HALF_TURN = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0))
+CRITICAL = (
+    r"$v_\gamma = 4\hbar\beta p\,(f(x) - f(Tx))$ grows for $\gamma < 1$, falls for $\gamma > 1$, "
+    r"and at $\gamma^* = 1$ is $\lambda\frac{\rho(Tx)}{\rho(x)}(f(x) - f(Tx))$"
+)
+opposite = Mixture(sphere, Distance(), (Jump(1.5, ANTIPODE_IN_SPACE),))
 # orders of the bias and of its steps: p = ε/(1 + ε), ε of order β^-γ, and 1/β of the width
 EXPONENTS = (
     (0.5, 0.5, 0.5, r"\frac{1}{2}"),
@@ -59,17 +67,28 @@ STUDY = Study(
         critical_exponent_claim(
             "critical-exponent-circle",
             ring,
-            bond(1.0),
-            statement=r"$S^1$, von Mises: $4\hbar\beta p$ stays finite for $\gamma^* = 1$ only",
+            bond(1.0, QUARTER_TURN),
+            ring.fourier(1, 0.3),
+            statement=rf"$S^1$, von Mises: {CRITICAL}",
             source=SOURCE,
+            wrong={
+                "jump to the wrong point": (ring, bond(1.0)),
+                "density omitted": (Circle(), bond(1.0, QUARTER_TURN)),
+            },
         ),
         critical_exponent_claim(
             "critical-exponent-sphere",
             sphere,
-            Mixture(sphere, Distance(), (Jump(1.5, HALF_TURN),)),
-            bias_order=None,
-            statement=r"$S^2$, uniform: $4\hbar\beta p$ stays finite for $\gamma^* = 1$ only",
+            opposite,
+            sphere.polynomial("x0 + x2 + x0*x1*x2"),
+            statement=rf"$S^2$, uniform, bond to $-x$: {CRITICAL}",
             source=SOURCE,
+            wrong={
+                "jump to the wrong point": (
+                    sphere,
+                    Mixture(sphere, Distance(), (Jump(1.5, HALF_TURN),)),
+                )
+            },
         ),
     ),
     figures={"critical_scaling": phases},

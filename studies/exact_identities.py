@@ -108,8 +108,8 @@ STUDY = Study(
             (
                 "symmetric coupling",
                 "zero currents",
-                "alternating updates too",
-                "both find one coupling",
+                "general solver too",
+                "alternating updates find it too",
                 "unequal marginals carry a - b",
             ),
             (
@@ -169,9 +169,22 @@ STUDY = Study(
             "steady-state",
             tokens,
             walk_identities.steady_currents,
-            ("entropy production", "ATAP produces none", "flux out of a set", "reversed walk"),
-            ("½ dropped", "ATTN produces none", "flux one way only", "walk is its reverse"),
-            statement=r"$\sigma = \frac{1}{2}\sum(A_{ij} - A_{ji})\log(A_{ij}/A_{ji})$; "
+            (
+                "entropy production",
+                "twice the mean link",
+                "ATAP produces none",
+                "flux out of a set",
+                "reversed walk",
+            ),
+            (
+                "½ dropped",
+                "the mean link once",
+                "ATTN produces none",
+                "flux one way only",
+                "walk is its reverse",
+            ),
+            statement=r"$\sigma = \frac{1}{2}\sum(A_{ij} - A_{ji})\log(A_{ij}/A_{ji}) "
+            r"= 2\sum A_{ij} a_{ij}$; "
             r"$P^* = \pi^{-1}P^T\pi$",
             source=SOURCE,
             condition=SUMS,
@@ -197,7 +210,7 @@ STUDY = Study(
             "energy",
             tokens,
             walk_identities.energy,
-            ("spectral sum", "sum over bonds"),
+            ("spectral sum", "sum over bonds", "energy of the kernel's parts"),
             ("½ dropped", "law not normalised", "uniform law", "law omitted from $c_k$"),
             statement=r"$\langle f\vert I - P\vert f\rangle_\pi = \sum\lambda_k\vert c_k\vert^2$",
             source=SOURCE,
@@ -225,7 +238,7 @@ STUDY = Study(
             "sinkhorn",
             tokens,
             walk_identities.sinkhorn_symmetry,
-            ("symmetric kernel", "$A^{-+}$ is the transpose of $A^{+-}$"),
+            ("symmetric kernel", "$A^{-+}$ is the transpose of $A^{+-}$", "symmetric solver"),
             (
                 "$A^{+-} = A^{-+}$",
                 "$A^{+-}$ symmetric",
@@ -233,10 +246,12 @@ STUDY = Study(
                 "rows alone scaled",
                 "mean of $A^{+-}$ and $A^{-+}$ for symmetric scores",
             ),
-            statement=r"Sinkhorn of a symmetric kernel is symmetric; else $A^{+-} \neq A^{-+}$",
-            source=FIRST,
+            statement=r"Sinkhorn of a symmetric kernel is symmetric; else $A^{+-} \neq A^{-+}$, "
+            r"transposes of each other",
+            source=f"{FIRST}, footnote on both orders of scaling",
             condition=ITERATED,
             factors=SCALINGS,
+            refutes="$A^{+-}$ and $A^{-+}$ are neither equal nor transposes",
         ),
         identity_claim(
             "connection-walks",
@@ -248,6 +263,7 @@ STUDY = Study(
                 "one transport for all edges",
                 "transport transposed",
                 "transport not over its weights",
+                "one head's transport transposed",
             ),
             statement=r"$\sum_h A_h X W_h$ is one walk with transport $T_{ij}$, scaled by $h$",
             source=SOURCE,
@@ -274,14 +290,16 @@ STUDY = Study(
             "woodbury",
             tokens,
             head_identities.woodbury,
-            ("inverse", "expressions"),
+            ("inverse", "scores", "symmetrised scores"),
             (
                 "$I - UU^T$",
                 "$I + UU^T$ for $I + U^TU$",
                 "sign of the correction",
                 "$U^TU$ for $I + U^TU$",
+                "$G$ of the key",
             ),
-            statement=r"$(I + UU^T)^{-1} = I - U(I + U^TU)^{-1}U^T$",
+            statement=r"$G = I + UU^T$: scores without forming $G$, "
+            r"$G^{-1} = I - U(I + U^TU)^{-1}U^T$",
             source="Woodbury 1950",
             condition=SUMS,
             factors=SCORES,

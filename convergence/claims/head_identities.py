@@ -11,7 +11,7 @@ import numpy as np
 import sympy
 from scipy.special import log_softmax, softmax
 
-from ..operators import MarkovOperator, head_operator, log_matrix
+from ..operators import Component, MarkovOperator, head_operator, log_matrix
 from ..scores import MEMBERS, Head, PerPointMetric
 from ..scores.per_point_metric import metric_coordinates, symbolic
 
@@ -58,7 +58,7 @@ def split_of_the_score(tokens: np.ndarray, factor: float) -> dict[str, float]:
     link = head.link(*pairs).reshape(n, n)
     site = head.sites
     sites = site[:, None] + site
-    markov, size = log_softmax(scores, axis=1), exponent_size(head)
+    markov, size = log_matrix(head_operator(head)), exponent_size(head)
     half = -0.5 * bond + link
     return {
         "score": relative(half + sites, scores),
@@ -121,10 +121,14 @@ def products_of_experts(tokens: np.ndarray, factor: float) -> dict[str, float]:
     head = drawn_head(tokens, factor)
     scores = head.queries @ head.keys.T
     ahead = np.diag(scores)[:, None] - scores
-    bond = ahead + ahead.T
     pairs = np.indices(scores.shape).reshape(2, -1)
+    bond = head.squared_bond(*pairs).reshape(scores.shape)
     both, size = softmax(-bond, axis=1), exponent_size(head)
-    first, second = softmax(-ahead, axis=1), softmax(-ahead.T, axis=1)
+    # the terms S_ii of a row cancel in one expert, and weight the keys of its transpose
+    u, v, c = Head(head.keys, head.queries).kernel()
+    first = transition(head_operator(head))
+    second = transition(MarkovOperator([Component(u, v, c - np.diag(scores))], 0.5))
+    transposed = transition(MarkovOperator([Component(u, v, c)], 0.5))
 
     def rows(kernel: np.ndarray) -> np.ndarray:
         return kernel / np.sum(kernel, axis=1, keepdims=True)
@@ -132,12 +136,12 @@ def products_of_experts(tokens: np.ndarray, factor: float) -> dict[str, float]:
     product = np.exp(-ahead) * np.exp(-ahead.T)
     return {
         "kernels multiply": relative(product / np.exp(-bond), np.ones_like(bond), size),
-        "sum is the bond": relative(head.squared_bond(*pairs), bond.ravel(), size),
+        "sum is the bond": relative(bond, ahead + ahead.T),
         "normalised experts": relative(rows(first * second), both, size),
         "one expert is the bond": relative(rows(first * first), both, size),
         "transpose of a normalised expert": relative(rows(first * first.T), both, size),
         "experts added": relative(rows(first + second), both, size),
-        "site terms dropped": relative(softmax(scores + scores.T, axis=1), both, size),
+        "site terms dropped": relative(rows(first * transposed), both, size),
     }
 
 
@@ -149,13 +153,19 @@ def softmax_expansion(tokens: np.ndarray, factor: float) -> dict[str, float]:
     """
     head = drawn_head(tokens, 1.0)
     scores = head.queries @ head.keys.T
-    scores /= np.max(np.abs(scores))
+    largest = np.max(np.abs(scores))
+    scores /= largest
     n = len(scores)
+
+    def softmax_of(beta: float) -> np.ndarray:
+        root = np.sqrt(beta / largest)
+        return transition(head_operator(Head(root * head.queries, root * head.keys)))
+
     centred = scores - np.mean(scores, axis=1, keepdims=True)
 
     def order(first_term: np.ndarray) -> float:
         def remainder(beta: float) -> float:
-            rest = softmax(beta * scores, axis=1) - 1 / n - beta / n * first_term
+            rest = softmax_of(beta) - 1 / n - beta / n * first_term
             return float(np.linalg.norm(rest))
 
         sizes = np.array([remainder(factor * 2.0**-k) for k in range(5)])
@@ -182,28 +192,41 @@ def connection_walks(tokens: np.ndarray, factor: float) -> dict[str, float]:
     n, dim = tokens.shape
     heads = 3
     drawn = [drawn_head(tokens, factor, seed=h) for h in range(heads)]
-    attention = np.stack([transition(head_operator(head)) for head in drawn])
+    operators = [head_operator(head) for head in drawn]
+    attention = np.stack([transition(operator) for operator in operators])
     values = np.random.default_rng([9, dim]).standard_normal((heads, dim, dim)) / np.sqrt(dim)
-    together = np.asarray(sum(a @ tokens @ w for a, w in zip(attention, values, strict=True)))
+    # the fused sums of the heads, against walks over the entries of P
+    outputs = [p @ (tokens @ w) for p, w in zip(operators, values, strict=True)]
+    together = np.sum(outputs, axis=0)
     weights = np.mean(attention, axis=0)
     weighted = np.einsum("hij,hab->ijab", attention, values)
     transport = weighted / (heads * weights)[:, :, None, None]
-    walk = heads * np.einsum("ij,ja,ijab->ib", weights, tokens, transport)
-    turned = heads * np.einsum("ij,ja,ijba->ib", weights, tokens, transport)
-    unweighted = heads * np.einsum("ij,ja,ijab->ib", weights, tokens, weighted)
-    one = np.einsum("ij,ja,ab->ib", attention[0], tokens, values[0])
-    size = float(np.max(np.abs(tokens)))
-    mean = np.mean(values, axis=0)
+
+    def walk(edges: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+        return np.einsum("ij,ja,ijab->ib", edges, tokens, matrices)
+
+    def constant(matrix: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(matrix, (n, n, dim, dim))
+
+    size = float(np.max(np.abs(tokens))) * max(exponent_size(head) for head in drawn)
+    many, mean = heads * walk(weights, transport), np.mean(values, axis=0)
     return {
-        "one head": relative(one, (attention[0] @ tokens) @ values[0], size),
-        "many heads": relative(walk, together, size),
+        "one head": relative(walk(attention[0], constant(values[0])), outputs[0], size),
+        "many heads": relative(many, together, size),
         "walk is Markov": relative(
             np.sum(weights, axis=1), np.ones(n), max(exponent_size(head) for head in drawn)
         ),
-        "not scaled by h": relative(walk / heads, together, size),
-        "one transport for all edges": relative(heads * weights @ tokens @ mean, together, size),
-        "transport transposed": relative(turned, together, size),
-        "transport not over its weights": relative(unweighted, together, size),
+        "not scaled by h": relative(many / heads, together, size),
+        "one transport for all edges": relative(
+            heads * walk(weights, constant(mean)), together, size
+        ),
+        "transport transposed": relative(
+            heads * walk(weights, np.swapaxes(transport, -1, -2)), together, size
+        ),
+        "transport not over its weights": relative(heads * walk(weights, weighted), together, size),
+        "one head's transport transposed": relative(
+            walk(attention[0], constant(values[0].T)), outputs[0], size
+        ),
     }
 
 
@@ -237,22 +260,35 @@ def per_point_metrics(tokens: np.ndarray, factor: float) -> dict[str, float]:
 
 
 def woodbury(tokens: np.ndarray, factor: float) -> dict[str, float]:
-    """(I + UUᵀ)⁻¹ = I - U(I + UᵀU)⁻¹Uᵀ, for numbers and for expressions; relative to 1 + |U|²."""
-    u = np.sqrt(factor) * tokens[:, :2]
-    one, small = np.eye(len(u)), np.eye(2)
-    inverse = np.linalg.inv(one + u @ u.T)
-    size = 1 + float(np.linalg.norm(u, 2)) ** 2
-    correction = u @ np.linalg.solve(small + u.T @ u, u.T)
-    projection = u @ np.linalg.solve(u.T @ u, u.T)
-    metric = PerPointMetric(factor=(("sin(u0 + u1)",), ("1/5 + cos(u0)",)), periodic=False)
-    both = [symbolic(metric.inverse), metric.matrix]
-    evaluate = sympy.lambdify(metric_coordinates(2), both, "numpy", cse=True)
-    products = [np.asarray(a) @ np.asarray(b) for a, b in (evaluate(*x) for x in tokens[:, :2])]
+    """(I + UUᵀ)⁻¹ = I - U(I + UᵀU)⁻¹Uᵀ as `PerPointMetric` has it, point by point.
+
+    The product's inverse is held against that of NumPy, its scores, which never form G, against
+    -β δᵀGδ with the G formed; relative to 1 + |U|².
+    """
+    points, root = tokens[:, :2], float(np.sqrt(factor))
+    metric = PerPointMetric(
+        factor=((f"{root!r}*sin(u0 + u1)",), (f"{root!r}*(1/5 + cos(u0))",)), periodic=False
+    )
+    x, y = points.T
+    u = root * np.stack([np.sin(x + y), 0.2 + np.cos(x)], axis=-1)
+    outer, one = u[:, :, None] * u[:, None, :], np.eye(2)
+    square = np.sum(u * u, axis=-1)[:, None, None]
+    formed, expected = one + outer, np.linalg.inv(one + outer)
+    evaluate = sympy.lambdify(metric_coordinates(2), symbolic(metric.inverse), "numpy")
+    found = np.stack([np.asarray(evaluate(*at), dtype=float) for at in points])
+    size = 1 + float(np.max(square))
+    delta = points[None] - points[:, None]
+    scores = -factor * np.einsum("ija,iab,ijb->ij", delta, formed, delta)
+    own = metric(points, points, factor)
+    mean = 0.5 * (scores + scores.T)
+    both = PerPointMetric(factor=metric.factor, symmetrised=True, periodic=False)
     return {
-        "inverse": relative(one - correction, inverse, size),
-        "expressions": relative(np.stack(products), small),
-        "$I - UU^T$": relative(one - u @ u.T, inverse, size),
-        "$I + UU^T$ for $I + U^TU$": relative(one - u @ u.T @ inverse @ inverse, inverse, size),
-        "sign of the correction": relative(one + correction, inverse, size),
-        "$U^TU$ for $I + U^TU$": relative(one - projection, inverse, size),
+        "inverse": relative(found, expected, size),
+        "scores": relative(own, scores),
+        "symmetrised scores": relative(both(points, points, factor), mean),
+        "$I - UU^T$": relative(one - outer, found, size),
+        "$I + UU^T$ for $I + U^TU$": relative(one - outer @ found @ found, found, size),
+        "sign of the correction": relative(one + outer / (1 + square), found, size),
+        "$U^TU$ for $I + U^TU$": relative(one - outer / square, found, size),
+        "$G$ of the key": relative(own, scores.T),
     }

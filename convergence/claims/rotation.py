@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..limits import gaussian_circulation, gaussian_stationary
-from ..operators import MarkovOperator, entropy_production
+from ..operators import MarkovOperator
 from ..scores import Distance
 from ..spaces import Gaussian
 from ..verification import Claim
@@ -16,7 +16,10 @@ from .whole_operators import Course, OperatorProblem, operator_claim
 
 @dataclass(frozen=True)
 class RotationProblem(OperatorProblem):
-    """Stationary covariance S, circulation 4ħβ E[x_a y_b - x_b y_a] and entropy production.
+    """Stationary covariance S and circulation J = 4ħβ E[x_a y_b - x_b y_a].
+
+    The entropy production is no number of its own: it is 2 M_12 J on every sample, of the link M
+    (claim steady-state of the exact identities).
 
     Points far out see no other: without self-loops they cannot hold the walk.
 
@@ -33,7 +36,7 @@ class RotationProblem(OperatorProblem):
 
     @property
     def functions(self) -> tuple[str, ...]:
-        return "S_{11}", "S_{12}", "S_{22}", "J", r"\dot{S}"
+        return "S_{11}", "S_{12}", "S_{22}", "J"
 
     def observed(self, operator: MarkovOperator, points: np.ndarray) -> list[float]:
         """Moments of the stationary law, and of its steps per unit time."""
@@ -42,16 +45,13 @@ class RotationProblem(OperatorProblem):
         covariance = (law[:, None] * centred).T @ centred
         steps = operator.differences(points, points)
         turning = law @ (points[:, 0] * steps[:, 1] - points[:, 1] * steps[:, 0])
-        produced = entropy_production(operator, law)
-        return [*covariance[[0, 0, 1], [0, 1, 1]], scale * turning, scale * produced]
+        return [*covariance[[0, 0, 1], [0, 1, 1]], scale * turning]
 
     def reference(self, space: Gaussian, score: Distance, beta: float | None) -> list[float]:
         """Lyapunov equations, discrete or continuous."""
         covariance = gaussian_stationary(space, score, beta)[1]
         circulation = gaussian_circulation(space, score, beta, self.hbar)
-        link = score.one_form(np.eye(2))
-        produced = float(np.sum(link * circulation))
-        return [*covariance[[0, 0, 1], [0, 1, 1]], circulation[0, 1], produced]
+        return [*covariance[[0, 0, 1], [0, 1, 1]], circulation[0, 1]]
 
     def wrong_spaces(self) -> dict[str, Gaussian]:
         """A walk whose law is ρ instead of ρ²: with twice the covariance."""

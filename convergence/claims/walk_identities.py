@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import sympy
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from ..operators import (
     Component,
@@ -16,6 +16,7 @@ from ..operators import (
     ScoreOperator,
     bridge,
     cycle_affinities,
+    dirichlet_parts,
     elimination_law,
     entropy_production,
     head_operator,
@@ -23,9 +24,11 @@ from ..operators import (
     log_matrix,
     net_flux,
     query_difference,
+    reversible_law,
+    sinkhorn,
     time_reversal,
 )
-from ..scores import GeneralLink
+from ..scores import GeneralLink, Head
 from ..scores.distance import squared_distances
 from .head_identities import drawn_head, exponent_size, relative, transition
 
@@ -105,18 +108,18 @@ def bridges(tokens: np.ndarray, factor: float) -> dict[str, float]:
     unequal = bridge(points, points, 0.5, a, b, tolerance=1e-15).coupling()
     coupling = equal.coupling()
     kernel = -0.5 * np.sum((points[:, None] - points) ** 2, axis=-1)
+    general = bridge(points, points, 0.5, a, a, symmetric=False, tolerance=1e-15).coupling()
     alternating = np.exp(alternating_scaling(kernel, np.log(a), np.log(a), start=tokens[:, 0]))
     size = float(np.max(a))
     current = np.sum(unequal - unequal.T, axis=1)
     flux = equal.operator.flux(a) @ points
     rows = a[:, None] * np.exp(kernel - logsumexp(kernel, axis=1, keepdims=True))
-    scores = drawn_head(tokens, factor).scores()
-    directed = np.exp(alternating_scaling(scores, np.log(a), np.log(a)))
+    directed = coupling_of(drawn_head(tokens, factor), a)
     return {
         "symmetric coupling": relative(coupling, coupling.T),
         "zero currents": relative(flux, np.zeros_like(flux), size * float(np.max(np.abs(points)))),
-        "alternating updates too": relative(alternating, alternating.T),
-        "both find one coupling": relative(alternating, coupling),
+        "general solver too": relative(general, general.T),
+        "alternating updates find it too": relative(coupling, alternating),
         "unequal marginals carry a - b": relative(current, a - b, size),
         "unequal: symmetric coupling": relative(unequal, unequal.T),
         "unequal: no transport": relative(current, np.zeros_like(a), size),
@@ -155,24 +158,41 @@ def alternating_scaling(
     return phi[:, None] + log_kernel + psi
 
 
+def coupling_of(head: Head, masses: np.ndarray) -> np.ndarray:
+    """Sinkhorn's scaling of exp S with both marginals equal, by the solver of bridges.
+
+    The weights of the keys that a head has beside its distance go into their potential.
+    """
+    u, v, _ = head.kernel()
+    found = bridge(u, v, 0.5, masses, masses, symmetric=False, tolerance=1e-15)
+    return found.coupling()
+
+
 def sinkhorn_symmetry(tokens: np.ndarray, factor: float) -> dict[str, float]:
     """The doubly stochastic scaling of a symmetric kernel is symmetric, of another one not.
 
     A⁺⁻ is the scaling of exp S, A⁻⁺ that of exp Sᵀ, and at one sweep rows-then-columns and
     columns-then-rows differ as well; carried on, the order of the two makes no difference.
     """
-    zero = np.zeros(len(tokens))
-    scores = drawn_head(tokens, factor).scores()
-    symmetric = np.exp(alternating_scaling(drawn_head(tokens, factor, "ATAP").scores(), zero, zero))
-    forward = np.exp(alternating_scaling(scores, zero, zero))
-    back = np.exp(alternating_scaling(scores.T, zero, zero))
-    rows_first = scores - logsumexp(scores, axis=1, keepdims=True)
+    ones = np.ones(len(tokens))
+    head, mean = drawn_head(tokens, factor), drawn_head(tokens, factor, "ATAP")
+    turned = Head(head.keys, head.queries)
+    forward, back = coupling_of(head, ones), coupling_of(turned, ones)
+    symmetric, scores = coupling_of(mean, ones), head.scores()
+    points = drawn_head(tokens, factor, "DMAP").kernel()[0]
+    log_u = sinkhorn(points, 0.5, self_loops=True, tolerance=1e-15).log_weights
+    distance = -0.5 * squared_distances(points, points)
+    rows_first = log_matrix(head_operator(head))
     rows_first = np.exp(rows_first - logsumexp(rows_first, axis=0))
-    columns_first = np.exp(alternating_scaling(scores, zero, zero, sweeps=1))
-    rows_alone = softmax(drawn_head(tokens, factor, "ATAP").scores(), axis=1)
+    columns_first = np.exp(alternating_scaling(scores, 0 * ones, 0 * ones, sweeps=1))
+    rows_alone = transition(head_operator(mean))
     return {
         "symmetric kernel": relative(symmetric, symmetric.T),
         "$A^{-+}$ is the transpose of $A^{+-}$": relative(back, forward.T),
+        "symmetric solver": relative(
+            np.exp(log_u[:, None] + distance + log_u),
+            np.exp(alternating_scaling(distance, 0 * ones, 0 * ones)),
+        ),
         "$A^{+-} = A^{-+}$": relative(back, forward),
         "$A^{+-}$ symmetric": relative(forward, forward.T),
         "one sweep in either order": relative(rows_first, columns_first),
@@ -252,7 +272,10 @@ def square_root_factors(tokens: np.ndarray, factor: float) -> dict[str, float]:
 
 
 def steady_currents(tokens: np.ndarray, factor: float) -> dict[str, float]:
-    """Entropy production without the dense matrix; no net flux out of a set; the reversed walk."""
+    """Entropy production without the dense matrix; no net flux out of a set; the reversed walk.
+
+    In a steady state the terms of single tokens cancel: the link alone, 2 Σ A_ij a_ij, is produced.
+    """
     head = drawn_head(tokens, factor)
     operator = head_operator(head)
     law = elimination_law(transition(operator))
@@ -261,6 +284,8 @@ def steady_currents(tokens: np.ndarray, factor: float) -> dict[str, float]:
     size = exponent_size(head) * float(np.sum(a * np.abs(ratio)))
     dense = 0.5 * float(np.sum((a - a.T) * ratio))
     found = entropy_production(operator, law)
+    pairs = np.indices(a.shape).reshape(2, -1)
+    link = float(np.sum(a.ravel() * head.link(*pairs)))
     symmetric = drawn_head(tokens, factor, "ATAP")
     symmetric_law = elimination_law(transition(head_operator(symmetric)))
     reverse = time_reversal(operator, law) @ np.eye(len(law))
@@ -268,11 +293,13 @@ def steady_currents(tokens: np.ndarray, factor: float) -> dict[str, float]:
     through = float(np.sum(a[np.ix_(inside, ~inside)]))
     return {
         "entropy production": abs(found - dense) / size,
+        "twice the mean link": abs(found - 2 * link) / size,
         "ATAP produces none": abs(entropy_production(head_operator(symmetric), symmetric_law))
         / exponent_size(symmetric),
         "flux out of a set": abs(net_flux(operator, law, inside)) / largest,
         "reversed walk": relative(law[:, None] * reverse, a.T, largest),
         "½ dropped": abs(found - 2 * dense) / size,
+        "the mean link once": abs(found - link) / size,
         "ATTN produces none": abs(found) / size,
         "flux one way only": through / largest,
         "walk is its reverse": relative(law[:, None] * reverse, a, largest),
@@ -283,22 +310,24 @@ def energy(tokens: np.ndarray, factor: float) -> dict[str, float]:
     """⟨f|I-P|f⟩_π (1ᵀp) = (1ᵀp) Σ λ_k|c_k|² = ½ΣK_ij(f_i-f_j)², p the degrees of symmetric K."""
     operator = head_operator(drawn_head(tokens, factor, "DMAP"))
     p = transition(operator)
-    degrees = np.exp(operator.log_degrees[:, 0])
-    mass = float(np.sum(degrees))
-    law = degrees / mass
+    mass = float(np.sum(np.exp(operator.log_degrees)))
+    law = reversible_law(operator)
     f = np.sin(tokens[:, 0]) + tokens[:, 1]
     root = np.sqrt(law)
     values, vectors = np.linalg.eigh(root[:, None] * (np.eye(len(law)) - p) / root)
     spectral = mass * np.sum(values * (vectors.T @ (root * f)) ** 2)
-    form = mass * float(law @ (f * (f - p @ f)))
-    kernel = degrees[:, None] * p
-    squares = float(np.sum(kernel * (f[:, None] - f) ** 2))
-    uniform = mass * float(np.mean(f * (f - p @ f)))
+    hbar = 0.25 / operator.beta  # 4ħβ = 1
+    increments = operator.generator(f, hbar)
+    form = mass * float(law @ (f * increments))
+    parts = mass * float(np.sum(dirichlet_parts(operator, f, hbar)))
+    squares = mass * float(law @ np.sum(p * (f[:, None] - f) ** 2, axis=1))
+    uniform = mass * float(np.mean(f * increments))
     rootless = mass * np.sum(values * (vectors.T @ f) ** 2)
     size = mass * float(law @ f**2)
     return {
         "spectral sum": abs(form - spectral) / size,
         "sum over bonds": abs(form - 0.5 * squares) / size,
+        "energy of the kernel's parts": abs(parts - spectral) / size,
         "½ dropped": abs(form - squares) / size,
         "law not normalised": abs(mass * form - spectral) / size,
         "uniform law": abs(uniform - spectral) / size,

@@ -56,11 +56,11 @@ def _(score: Mixture) -> dict[str, Score]:
     def with_jumps(change: Callable[[Jump], Jump]) -> Mixture:
         return replace(score, jumps=tuple(change(jump) for jump in score.jumps))
 
-    halves = with_jumps(lambda jump: replace(jump, rate=_half(jump.rate)))
+    halves = with_jumps(lambda jump: replace(jump, rate=half(jump.rate)))
     wrong: dict[str, Score] = {"jumps omitted": score.local, "rate halved": halves}
     back = with_jumps(lambda jump: replace(jump, matrix=tuple(zip(*jump.matrix, strict=True))))
     if back != score and not any(jump.shift for jump in score.jumps):  # T an isometry
-        reverse = tuple(replace(jump, rate=_half(jump.rate)) for jump in back.jumps)
+        reverse = tuple(replace(jump, rate=half(jump.rate)) for jump in back.jumps)
         wrong["symmetric law for a directed one"] = replace(score, jumps=halves.jumps + reverse)
     for name, local in wrong_scores(score.local).items():
         if isinstance(local, Distance):
@@ -74,7 +74,8 @@ def _(score: IndefiniteHead) -> dict[str, Score]:
     return wrong | ({"sign of c": replace(score, third=-score.third)} if score.third else {})
 
 
-def _half(rate: float | Polynomial) -> float | Polynomial:
+def half(rate: float | Polynomial) -> float | Polynomial:
+    """Half a jump rate."""
     if isinstance(rate, Polynomial):
         return Polynomial.from_sympy(rate.poly / 2, rate.ambient_dim, rate.name)
     return rate / 2

@@ -10,6 +10,7 @@ from convergence.claims import (
     sector_claim,
     steady_claim,
 )
+from convergence.claims.critical import FIRST_BETA, CriticalProblem
 from convergence.claims.energy import EnergyProblem
 from convergence.claims.generator import GeneratorProblem
 from convergence.claims.sectors import SectorProblem
@@ -22,6 +23,8 @@ from convergence.operators import MarkovOperator
 from convergence.scores import Distance, IndefiniteHead, Jump, Mixture, harmonic_link
 from convergence.spaces import Circle, Sphere
 from convergence.testing import assert_standard_normal
+from convergence.verification import Outcome
+from convergence.verification.bias import bias_check
 
 ring = Circle(kappa=0.6, mean_angle=0.5)
 QUARTER, ANTIPODE = ((0.0, -1.0), (1.0, 0.0)), ((-1.0, 0.0), (0.0, -1.0))
@@ -159,16 +162,81 @@ def test_critical_claims_keep_their_scale():
         np.testing.assert_allclose(claim.expectation(1e8), claim.limit, rtol=2e-4)
 
 
-def test_the_critical_exponent_is_one():
-    for gamma in (0.5, 1.0, 2.0):
-        score = Mixture(ring, Distance(), (Jump(1.5, QUARTER, exponent=gamma),))
-        claim = critical_exponent_claim("c", ring, score, statement="", source="")
-        misses = [np.max(np.abs(claim.expectation(beta) - 1)) for beta in (100.0, 200.0)]
-        assert misses[0] / misses[1] == pytest.approx(2, rel=0.05)
-        assert 1e-5 < misses[0] < 3e-3
-    uniform = Mixture(Circle(), Distance(), (Jump(1.5, QUARTER),))
-    claim = critical_exponent_claim("c", Circle(), uniform, statement="", source="")
-    np.testing.assert_allclose(claim.expectation(30.0), 1, rtol=1e-12)
+CRITICAL = CriticalProblem(
+    ring, Mixture(ring, Distance(), (Jump(1.5, QUARTER),)), ring.fourier(1, 0.3), 0.7
+)
+
+
+def test_the_growth_of_jumps_by_hand():
+    """In plain NumPy, from the kernel exp(-β|x - y|²) + λ/4β^γ exp(-β|Tx - y|²)."""
+    points, beta = ring.sample(8000, np.random.default_rng(3)), 10.0
+
+    def v(gamma, b, y, x):
+        there = np.array([-x[1], x[0]])
+        local, jump = (np.exp(-b * np.sum((p - y) ** 2, axis=1)) for p in (x, there))
+        jump *= 1.5 / (4 * b**gamma)
+        f = np.cos(np.arctan2(y[:, 1], y[:, 0]) + 0.3)
+        here = np.cos(np.arctan2(x[1], x[0]) + 0.3)
+        return 4 * 0.7 * b * np.sum(jump * (here - f)) / np.sum(local + jump)
+
+    for x, found in zip(CRITICAL.targets, CRITICAL.estimate(points, beta), strict=True):
+        near = [v(g, beta, points[2 * k :: 8], x) for k, g in enumerate((0.5, 1, 1.5, 2))]
+        far = [v(g, 4 * beta, points[2 * k + 1 :: 8], x) for k, g in enumerate((0.5, 1, 1.5, 2))]
+        ratios = np.divide(far, near)
+        design = np.stack([np.ones(4), [0.5, 1, 1.5, 2]], axis=1)
+        a, b = np.linalg.lstsq(design, np.log(ratios), rcond=None)[0]
+        np.testing.assert_allclose(found, [*ratios, -a / b, far[1]], rtol=1e-10)
+
+
+def test_jumps_grow_stay_or_fall_with_their_exponent():
+    """By 4^{1 - γ}, up to the orders that the claim states."""
+    expected = np.array([2.0, 1.0, 0.5, 0.25, 1.0])
+    np.testing.assert_allclose(CRITICAL.limit[:, :5], [expected] * 3, rtol=1e-15)
+    misses = [np.abs(CRITICAL.expectation(b) - CRITICAL.limit)[:, :6] for b in (4e4, 16e4)]
+    orders = np.log(misses[0] / misses[1]) / np.log(4)
+    # the next order of γ = 3/2 is β^-1/2 smaller, here a few percent
+    np.testing.assert_allclose(orders, [[0.5, 1, 1, 1, 0.5, 1]] * 3, atol=0.05)
+    assert CRITICAL.separation > np.sqrt(14 / FIRST_BETA)  # as independent targets need it
+
+
+def test_sampling_constants_of_the_growth_of_jumps():
+    """N(0, 1) in every column, and not with a variance or a mean of a column left out."""
+    n, beta = 100_000, FIRST_BETA
+    shift, sd = CRITICAL.sampling_error(n, beta)
+    samples = (ring.sample(n, np.random.default_rng([8, r])) for r in range(120))
+    values = np.stack([CRITICAL.estimate(y, beta) for y in samples])
+    found = (values - CRITICAL.expectation(beta) - shift) / sd
+    for column in range(6):
+        assert_standard_normal(found[:, :, column])
+    # least squares weigh the four ratios: not as if the line went through two of them
+    with pytest.raises(AssertionError):
+        assert_standard_normal(found[:, :, 4] * np.sqrt(2))
+
+
+def test_a_wrong_scale_of_jumps_is_seen(monkeypatch):
+    """Relative masses that fall like β^-3γ/2, or with the width of the jump left out."""
+    claim = critical_exponent_claim("c", ring, CRITICAL.score, CRITICAL.f, statement="", source="")
+    right = Mixture._jump
+
+    def wrong(change):
+        def jump(self, of, features, beta):
+            part = right(self, of, features, beta)
+            return part._replace(log_weight=part.log_weight + change(of, beta))
+
+        return jump
+
+    for change in (
+        lambda of, beta: -0.5 * of.exponent * np.log(beta),
+        lambda of, beta: 0.5 * np.log(beta),
+        lambda of, beta: -of.exponent * np.log(2 * beta / beta),  # 2β for β: no power is wrong
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(Mixture, "_jump", wrong(change))
+            again = critical_exponent_claim(
+                "c", ring, CRITICAL.score, CRITICAL.f, statement="", source=""
+            )
+            found = bias_check(again, claim.schedules["smoke"])
+        assert Outcome.FAIL in {v.outcome for v in found if v.quantity == "value"}
 
 
 def test_refusals():
@@ -185,6 +253,11 @@ def test_refusals():
             SectorProblem(ring, score, sectors, (f,), 0.7, count)
     with pytest.raises(InvalidInputError, match="local"):
         Sector("nothing", 0)
+    even = Circle().polynomial("x0*x1")  # the same at x and -x
+    with pytest.raises(InvalidInputError, match="hardly changes"):
+        critical_exponent_claim(
+            "c", ring, Mixture(ring, Distance(), bonds[:1]), even, statement="", source=""
+        )
     large = Circle(radius=1.4)
     jump = Mixture(large, Distance(), (Jump(1.0, ANTIPODE),))
     with pytest.raises(InvalidInputError, match="radius"):

@@ -5,6 +5,7 @@ import pytest
 
 from convergence.claims import MagneticProblem
 from convergence.limits import magnetic_expectation, magnetic_limit
+from convergence.operators import Component, MagneticOperator, MarkovOperator, bilinear_phase
 
 PROBLEM = MagneticProblem(0.3, 2, 0.7)
 
@@ -32,6 +33,18 @@ def test_estimate_is_the_plain_sum():
     expected = 4 * 0.7 * beta * (mode(x[:, 0]) - moved)
     found = PROBLEM.estimate(iter(np.split(points, 2)), beta)
     np.testing.assert_allclose(found[:, 0] + 1j * found[:, 1], expected, atol=1e-9)
+
+
+def test_the_estimate_is_that_of_the_magnetic_operator():
+    """The claim sums over chunks; what it finds is what the operator that users take gives."""
+    points, beta = PROBLEM.space.sample(500, np.random.default_rng(1)), 12.0
+    features, x = PROBLEM.space.features, PROBLEM.targets
+    walk = MarkovOperator([Component(features(x), features(points))], beta)
+    turn = np.array([[0.0, 0.3], [-0.3, 0.0]])  # a₀ sin(y - x) is bilinear
+    wave, there = (np.exp(1j * (2 * u[:, 0] + PROBLEM.phase)) for u in (points, x))
+    found = MagneticOperator(walk, bilinear_phase(turn)).generator(wave, there, 0.7)
+    estimate = PROBLEM.estimate(iter(np.split(points, 2)), beta)
+    np.testing.assert_allclose(estimate[:, 0] + 1j * estimate[:, 1], found, rtol=1e-11)
 
 
 def test_faults_are_wrong_fluxes():

@@ -330,3 +330,19 @@ def test_a_cone_is_flat_off_its_apex():
     assert abs(approach[-1]) > 0.1
     apex = scaled(cone, radius, rays, 0.0, 500.0)
     assert apex == pytest.approx(np.sqrt(np.pi) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize(("line_share", "exponent"), [(0.6, 15.0), (0.6, 38.0), (1e-30, 90.0)])
+def test_a_far_stratum_is_seen_as_long_as_it_matters(line_share, exponent):
+    """P 1_disc from the height 3 over a disc, 9β = 15 or 38; or 90, where the line holds little.
+
+    By closed forms: ∫ e^{-β(9 + r²)} over the disc, and error functions along the line.
+    """
+    space, beta = LineThroughPlane(line_share, 4.0), exponent / 9
+    disc = (1 - line_share) / np.pi * np.exp(-exponent) * np.pi / beta * -np.expm1(-beta)
+    ends = special.erf(np.sqrt(beta) * np.array([1.0, 7.0]))
+    line = line_share / 8 * np.sqrt(np.pi / beta) * np.sum(ends) / 2
+    law, inside = limits.StratifiedLaw(space, Distance()), space.function("1", "0")
+    x = space.along(space.line_ray, np.array(3.0))
+    found = law.mean_increment(inside, x, beta, 1)
+    assert found == pytest.approx(disc / (disc + line), rel=1e-8, abs=0)
