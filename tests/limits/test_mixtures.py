@@ -208,6 +208,18 @@ def test_energies_sum_to_the_generator_s_form(width):
     assert np.min(np.abs(misses[0])) > 1e-6
 
 
+@pytest.mark.parametrize("radius", [0.6, 1.0, 1.7])
+def test_the_heat_kernel_of_a_circle_is_a_sum_of_images(radius):
+    """Gaussians around all points Rθ + 2πRn of the line, per unit of length."""
+    hbar, t, angle = 0.7, 0.4, 2.0
+    walk = limits.CircularWalk(Circle(radius=radius), Distance(), hbar)
+    lengths = radius * (angle + 2 * np.pi * np.arange(-9, 10))
+    images = np.sum(np.exp(-(lengths**2) / (4 * hbar * t)))
+    assert walk.varadhan(angle, t) == pytest.approx(-4 * hbar * t * np.log(images), rel=1e-11)
+    density = images / np.sqrt(4 * np.pi * hbar * t)
+    assert walk.density(angle, t) / radius == pytest.approx(density, rel=1e-11)
+
+
 def test_varadhan_s_distance():
     """d² without a jump; with one it falls to zero like 4ħt log(1/λt)."""
     bond = Mixture(Circle(), Distance(), (Jump(1.0, ANTIPODE),))
