@@ -1,5 +1,6 @@
 """The command line: what it prints, writes, and its exit codes."""
 
+import os
 import subprocess
 import sys
 
@@ -20,6 +21,8 @@ def test_list_shows_studies_and_claims():
     assert result.exit_code == 0
     assert "witten_drift" in result.stdout
     assert "sphere-fisher-doob" in result.stdout
+    assert "von Mises: Φ = -ħ log ρ" in result.stdout
+    assert not {"$", "\\"} & set(result.stdout)
 
 
 def test_run_writes_everything_and_check_agrees(tiny, tmp_path):
@@ -29,7 +32,7 @@ def test_run_writes_everything_and_check_agrees(tiny, tmp_path):
     folder = tmp_path / "tiny"
     names = {path.name for path in folder.iterdir()}
     assert names >= {
-        "cells.csv", "verdicts.csv", "figure.pdf", "figure.png", "table.tex", "table.md",
+        "cells.csv.gz", "references.csv", "verdicts.csv", "figure.pdf", "figure.png", "table.tex", "table.md",
         "provenance.json", "checkpoint.sqlite",
     }  # fmt: skip
     assert invoke("check", tiny, "--output", tmp_path).exit_code == 0
@@ -40,17 +43,15 @@ def test_run_writes_everything_and_check_agrees(tiny, tmp_path):
     assert changed.exit_code == 1
     assert "published FAIL" in changed.stdout
 
-    cells = folder / "cells.csv"
-    good = cells.read_text()
+    references = folder / "references.csv"
+    good = references.read_text()
     header, first, *rest = good.splitlines()
     fields = first.split(",")
-    fields[9] = "7.0"  # the limit
+    fields[7] = "7.0"  # the limit
     for damaged in ([",".join(fields), *rest], rest, [first, *rest, first]):
-        cells.write_text("\n".join([header, *damaged]) + "\n")
-        assert invoke("check", tiny, "--output", tmp_path).exit_code in (1, 2)
-    cells.write_text("\n".join([header, *rest[::-1], first]) + "\n")  # only shuffled
-    assert "cells.csv" not in invoke("check", tiny, "--output", tmp_path).stdout
-    cells.write_text(good)
+        references.write_text("\n".join([header, *damaged]) + "\n")
+        assert invoke("check", tiny, "--output", tmp_path).exit_code == 1
+    references.write_text(good)
 
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- claims: begin -->\nold\n<!-- claims: end -->\nafter\n")
@@ -105,3 +106,21 @@ def test_a_study_runs_by_itself(tiny, tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "smoke" / "tiny" / "verdicts.csv").is_file()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_every_terminal_gets_text(encoding):
+    """✓, ħ and è in ASCII where a terminal has nothing else, never a traceback."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
+    program = (
+        "from convergence.__main__ import console; console.print('✓ ħΔf → è² ½ Φ', markup=False)"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, check=False
+    )
+    assert shown.returncode == 0, shown.stderr
+    text = shown.stdout.decode(encoding)
+    expected = {"ascii": "+ hbar Laplace f -> e^2 1/2 phi"}.get(
+        encoding, "+ hbar Laplace f -> è² ½ phi"
+    )
+    assert text.split() == expected.split()

@@ -147,13 +147,13 @@ def test_a_stopped_run_resumes(tiny, tmp_path, stop, jobs):
         assert "the same command goes on" in output
     kept = count_cells(folder / "checkpoint.sqlite")
     assert 5 <= kept < 32
-    assert not (folder / "cells.csv").exists()
+    assert not (folder / "cells.csv.gz").exists()
 
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
     assert f"({kept} cells kept)" in finished.stdout
     assert count_cells(folder / "checkpoint.sqlite") == 32
-    resumed = pd.read_csv(folder / "cells.csv")
+    resumed = pd.read_csv(folder / "cells.csv.gz")
     straight = cells_table(run_study(slow, "smoke", tmp_path / "straight.sqlite"))
     np.testing.assert_allclose(resumed["value"], straight["value"], rtol=1e-11)
 
@@ -163,7 +163,7 @@ def count_cells(checkpoint):
         return 0
     connection = sqlite3.connect(f"file:{checkpoint}?mode=ro", uri=True)
     try:
-        return connection.execute("SELECT COUNT(*) FROM cells").fetchone()[0]
+        return connection.execute("SELECT COUNT(*) FROM results").fetchone()[0]
     except sqlite3.OperationalError:  # not created yet
         return 0
     finally:
@@ -173,13 +173,21 @@ def count_cells(checkpoint):
 def test_results_survive_the_way_to_disk_and_back(tiny, tmp_path):
     run = run_study(tiny, "standard", tmp_path / "c.sqlite")
     write_cells(run, tmp_path)
-    table = pd.read_csv(tmp_path / "cells.csv")
+    table = pd.read_csv(tmp_path / "cells.csv.gz")
     # (8 sampling + 3 · 8 joint) replicates x 3 targets x 2 functions
     assert len(table) == 32 * 3 * 2
     assert list(table.columns) == [
-        "claim", "check", "n", "beta", "replicate", "target", "function", "value", "expectation",
-        "limit", "predicted_shift", "predicted_sd", "effective_degree", "seconds", "status",
+        "claim", "check", "n", "beta", "replicate", "target", "function", "value", "status",
     ]  # fmt: skip
+    references = pd.read_csv(tmp_path / "references.csv")
+    assert len(references) == 4 * 3 * 2
+    assert list(references.columns[6:]) == [
+        "expectation",
+        "limit",
+        "shift",
+        "sd",
+        "effective_degree",
+    ]
     assert not list(tmp_path.glob(".partial*"))
     again = read_run(tiny, tmp_path)
     for cell, array in values(run).items():
