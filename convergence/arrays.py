@@ -57,6 +57,36 @@ def real_array(
     return xp.array(found) if copy else found
 
 
+def complex_array(name: str, array: Any) -> np.ndarray:
+    """An array of finite real or complex numbers, in float64 or complex128.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    refuse_masked(name, array)
+    found = np.asarray(array)
+    if found.dtype.kind != "c":
+        return real_array(name, found)
+    return real_array(name, found.real) + 1j * real_array(name, found.imag)
+
+
+def index_array(name: str, array: Any, size: int) -> np.ndarray:
+    """An array of whole numbers from 0 to size - 1; negative ones do not count from the end.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    refuse_masked(name, array)
+    found = np.asarray(array)
+    if found.size and found.dtype.kind not in "iu":
+        raise InvalidInputError(f"{name} must be an array of integers, not of type {found.dtype}")
+    if found.size and not (found.min() >= 0 and found.max() < size):
+        raise InvalidInputError(f"{name} must lie between 0 and {size - 1}")
+    return found.astype(np.intp)
+
+
 def refuse_masked(name: str, array: Any) -> None:
     """Raise InvalidInputError where entries are masked: a conversion would bring them back."""
     rows = array if isinstance(array, list | tuple) else [array]

@@ -111,12 +111,9 @@ class MarkovOperator(LinearOperator):
         return operator
 
     def _check_shares(self) -> None:
-        shares = [c.share for c in self.components_ if c.share is not None]
-        whole = len(self.components_) - len(shares)  # a component without shares has all
-        if shares and not np.allclose(whole + self.on_host(sum(shares)), 1, rtol=0, atol=1e-12):
+        shares = [self.on_host(1.0 if c.share is None else c.share) for c in self.components_]
+        if not np.allclose(np.sum(np.broadcast_arrays(*shares), axis=0), 1, rtol=0, atol=1e-12):
             raise InvalidInputError("the shares of the components must sum to one in every row")
-        if whole > 1:
-            raise InvalidInputError("several components need shares that sum to one in every row")
 
     @property
     def square(self) -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import real_array
+from ..arrays import index_array, real_array
 from ..errors import InvalidInputError, require_flag, require_positive
 from .distance import squared_distances
 
@@ -182,6 +182,7 @@ class Head:
     def pair_scores(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """s_ij at given pairs, shape (pairs,)."""
         a, b = self.factors
+        rows, columns = self._tokens(rows, columns)
         if a is b:
             return -0.5 * np.sum((a[rows] - a[columns]) ** 2, axis=-1)
         return np.sum(a[rows] * b[columns], axis=-1)
@@ -192,13 +193,19 @@ class Head:
         Negative where the form of the head is not positive definite.
         """
         a, b = self.factors
+        rows, columns = self._tokens(rows, columns)
         return np.sum((a[rows] - a[columns]) * (b[rows] - b[columns]), axis=-1)
 
     def link(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The antisymmetric part ½(s_ij - s_ji) at given pairs."""
         a, b = self.factors
+        rows, columns = self._tokens(rows, columns)
         forward = np.sum(a[rows] * b[columns], axis=-1)
         return 0.5 * (forward - np.sum(a[columns] * b[rows], axis=-1))
+
+    def _tokens(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n = len(self.queries)
+        return index_array("rows", rows, n), index_array("columns", columns, n)
 
     @property
     def sites(self) -> np.ndarray:
