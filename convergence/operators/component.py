@@ -54,6 +54,8 @@ class Component:
         log_weights, share = self.log_weights, self.share
         if log_weights is not None:
             log_weights = own_copy("log_weights", log_weights, finite=False)
+            if not bool((log_weights < np.inf).all()):
+                raise InvalidInputError("log_weights are below infinity, minus infinity for none")
             if log_weights.shape != (len(keys),):
                 raise InvalidInputError(
                     f"log_weights need one number a key, ({len(keys)},), not {log_weights.shape}"

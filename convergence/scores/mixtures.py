@@ -60,7 +60,7 @@ class Jump:
 
     def destination(self, x: np.ndarray) -> np.ndarray:
         """T(x), shape (..., D)."""
-        x = real_array("x", x, finite=False)
+        x = real_array("points", x)
         if x.shape[-1:] != (len(self.matrix),):
             raise InvalidInputError(
                 f"a jump in {len(self.matrix)} coordinates cannot start from shape {x.shape}"

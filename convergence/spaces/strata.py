@@ -36,8 +36,15 @@ class Flat:
     directions: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        real_array("a point", self.point)
-        real_array("directions", self.directions)
+        point, directions = (
+            real_array("point", self.point),
+            real_array("directions", self.directions),
+        )
+        if point.ndim != 1 or (directions.size and directions.shape[1:] != point.shape):
+            raise InvalidInputError(
+                f"a flat is a point and directions in one R^D, not {self.point} and "
+                f"{self.directions}"
+            )
 
     def distance(self, features: np.ndarray) -> np.ndarray:
         """|x - nearest point|, shape (...)."""
