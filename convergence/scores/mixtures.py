@@ -134,6 +134,7 @@ class Mixture:
 
     def parts(self, features: np.ndarray, beta: float) -> list[Part]:
         """The local kernel first, then one part a jump."""
+        features = real_array("points", features)
         (local,) = self.local.parts(features, beta)
         # exp(-β|x-y|² + xᵀMy) = exp(-β|u-y|²) exp(β(|u|² - |x|²))
         change = local.queries - features
