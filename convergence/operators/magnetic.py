@@ -83,9 +83,10 @@ class MagneticOperator(LinearOperator):
 
     def parts(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """P_ij and a_ij of chosen rows and columns."""
-        phases = real_array("phases", self.phase(self.queries[rows], self.keys[columns]))
-        if phases.shape != (len(rows), len(columns)):
+        given = self.phase(self.queries[rows], self.keys[columns])
+        if np.shape(given) != (len(rows), len(columns)) or np.iscomplexobj(given):
             raise InvalidInputError("a phase must give one real number a pair of points")
+        phases = real_array("phases", given)
         return np.exp(log_block(self.operator, rows, columns)), phases
 
     def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
