@@ -87,6 +87,25 @@ def index_array(name: str, array: Any, size: int) -> np.ndarray:
     return found.astype(np.intp)
 
 
+def common_part(array: Any, xp: Any = np) -> Any:
+    """What all entries of a column share: the smallest, where they lie within a factor of two.
+
+    Else zero. Differences of such numbers are exact (Sterbenz) and no larger than the numbers.
+
+    Parameters
+    ----------
+    array : array of `xp`, shape (n,) or (n, n_columns)
+
+    Returns
+    -------
+    array of `xp`, shape () or (n_columns,)
+    """
+    low, high = xp.min(array, axis=0), xp.max(array, axis=0)
+    least = xp.where(low > 0, low, xp.where(high < 0, high, 0.0))
+    most = xp.where(low > 0, high, low)
+    return xp.where(xp.abs(most) <= 2 * xp.abs(least), least, 0.0)
+
+
 def refuse_masked(name: str, array: Any) -> None:
     """Raise InvalidInputError where entries are masked: a conversion would bring them back."""
     rows = array if isinstance(array, list | tuple) else [array]

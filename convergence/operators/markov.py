@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ..arrays import real_array
+from ..arrays import common_part, real_array
 from ..backend import array_module, current_device, use_device
 from ..errors import (
     LARGEST_DENSE,
@@ -312,8 +312,8 @@ class MarkovOperator(LinearOperator):
     def carre_du_champ(self, f: np.ndarray, g: np.ndarray, hbar: float = 1.0) -> np.ndarray:
         """Γ(f, g) = 2ħβ Σ_j P_ij (f_j - f_i)(g_j - g_i), shape (n,).
 
-        As P[fg - f_i g_i] - f_i P[g - g_i] - g_i P[f - f_i] of functions of mean zero, each centred
-        inside the sum: a constant added to f or g changes nothing.
+        As P[fg - f_i g_i] - f_i P[g - g_i] - g_i P[f - f_i], each centred inside the sum, of f and
+        g less what all their values share: a constant added to f or g changes nothing.
 
         Raises
         ------
@@ -321,8 +321,8 @@ class MarkovOperator(LinearOperator):
         """
         self._need_square("Γ")
         f, g = (on_sample(name, h, self.shape[0], (1,)) for name, h in (("f", f), ("g", g)))
-        f, g = f - f.mean(), g - g.mean()
         xp = array_module("cuda" if _is_cupy(f) else "cpu")
+        f, g = f - common_part(f, xp), g - common_part(g, xp)
         columns = xp.stack([f * g, f, g], axis=1)
         product, first, second = self.differences(columns, columns).T
         scale = 2 * require_positive("hbar", hbar) * self.beta

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import index_array, real_array
+from ..arrays import common_part, index_array, real_array
 from ..errors import InvalidInputError, require_flag, require_positive
 from .distance import squared_distances
 
@@ -132,11 +132,11 @@ class Head:
         c : ndarray, shape (n,)
         """
         a, b = self.factors
-        shared = _common_part(a)
+        shared = common_part(a)
         left = a - shared
         if a is b:
             return left, left, -0.5 * np.sum(left * left, axis=1)
-        right = b - _common_part(b)
+        right = b - common_part(b)
         return left, right, right @ shared
 
     def kernel(self, beta: float = 0.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -172,7 +172,7 @@ class Head:
         if a is b:
             return np.zeros(len(a))
         left = self.centred[0]
-        return 0.5 * np.sum(left * left, axis=1) + a @ _common_part(b)
+        return 0.5 * np.sum(left * left, axis=1) + a @ common_part(b)
 
     def scores(self) -> np.ndarray:
         """All s_ij, shape (n, n)."""
@@ -255,17 +255,6 @@ def _matrix(name: str, array: np.ndarray) -> np.ndarray:
             f"{name} must be a matrix with a row a token, not of shape {matrix.shape}"
         )
     return matrix
-
-
-def _common_part(array: np.ndarray) -> np.ndarray:
-    """The smallest entry of every coordinate whose entries lie within a factor of two, else zero.
-
-    Differences of such numbers are exact (Sterbenz), and no larger than the numbers.
-    """
-    low, high = np.min(array, axis=0), np.max(array, axis=0)
-    least = np.where(low > 0, low, np.where(high < 0, high, 0.0))
-    most = np.where(low > 0, high, low)
-    return np.where(np.abs(most) <= 2 * np.abs(least), least, 0.0)
 
 
 @dataclass(frozen=True)
