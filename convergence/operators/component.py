@@ -43,9 +43,8 @@ class Component:
     share: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        given = self.queries, self.keys
         queries = own_copy("queries", self.queries)
-        keys = queries if given[0] is given[1] else own_copy("keys", self.keys)
+        keys = queries if self.keys is self.queries else own_copy("keys", self.keys)
         if not queries.ndim == keys.ndim == 2 or queries.shape[1] != keys.shape[1]:
             raise InvalidInputError(
                 f"queries and keys need shapes (n_queries, D) and (n_keys, D), not {queries.shape} "

@@ -234,11 +234,8 @@ def streamed_degree(
 
 
 def _refuse_shapes(name: str, points: np.ndarray, of: str, values: np.ndarray) -> None:
-    if points.ndim != 2 or not points.size or values.ndim not in (1, 2):
-        fits = False
-    else:
-        fits = len(values) == len(points)
-    if not fits:
+    wrong = points.ndim != 2 or not points.size or values.ndim not in (1, 2)
+    if wrong or len(values) != len(points):
         raise InvalidInputError(
             f"{name} of shape (N, D) and {of} of shape (N,) or (N, F) are needed, not "
             f"{points.shape} and {values.shape}"
