@@ -4,6 +4,8 @@ Everything a user can cause derives from `ConvergenceError`; the command line tu
 line on stderr and exit code 2.
 """
 
+from numbers import Integral, Real
+
 
 class ConvergenceError(Exception):
     """Base of every error this package raises on purpose."""
@@ -13,20 +15,63 @@ class InvalidInputError(ConvergenceError, ValueError):
     """Points, weights, β or a parameter have a wrong shape, sign or value."""
 
 
-def require_positive(name: str, value: float) -> float:
+def _number(value: object) -> object:
+    """A plain number where a 0-d array holds one that is not masked."""
+    if getattr(value, "ndim", None) == 0 and not getattr(value, "mask", False):
+        return value.item()  # type: ignore[attr-defined]
+    return value
+
+
+def require_real(name: str, value: object) -> float:
+    """The value as a float, where it is a finite real number.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    number = _number(value)
+    if not isinstance(number, Real) or not abs(float(number)) < float("inf"):
+        raise InvalidInputError(f"{name} must be a finite real number, not {value!r}")
+    return float(number)
+
+
+def require_positive(name: str, value: object) -> float:
     """The value as a float, where it is finite and positive.
 
     Raises
     ------
     InvalidInputError
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not 0 < number < float("inf"):
+    number = _number(value)
+    if not isinstance(number, Real) or not 0 < float(number) < float("inf"):
         raise InvalidInputError(f"{name} must be a finite number > 0, not {value!r}")
-    return number
+    return float(number)
+
+
+def require_whole(name: str, value: object, least: int = 0) -> int:
+    """The value as an int, where it is a whole number from `least` on.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    number = _number(value)
+    if not isinstance(number, Integral) or number < least:
+        raise InvalidInputError(f"{name} must be a whole number >= {least}, not {value!r}")
+    return int(number)
+
+
+def require_flag(name: str, value: object) -> bool:
+    """The value, where it is True or False and nothing that merely counts as one of them.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    flag = _number(value)
+    if not isinstance(flag, bool):
+        raise InvalidInputError(f"{name} is True or False, not {value!r}")
+    return flag
 
 
 LARGEST_DENSE = 2**30

@@ -12,8 +12,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import stats
 
+from .arrays import real_array
 from .claims import GeneratorProblem
-from .errors import InvalidInputError, NoReferenceError
+from .errors import (
+    InvalidInputError,
+    NoReferenceError,
+    require_positive,
+    require_real,
+    require_whole,
+)
 from .scores import Distance
 from .spaces import SmoothFunction, Space
 from .verification import Batch, Claim, Outcome, Schedule, Setting
@@ -68,6 +75,12 @@ def assert_limit(
         When the estimator is wrong, or the samples cannot tell.
     """
     __tracebackhide__ = True  # of pytest: the message says it all
+    for name, count, least in (
+        ("n", n, 1), ("replicates", replicates, 2), ("target_count", target_count, 1),
+    ):  # fmt: skip
+        require_whole(name, count, least)
+    require_positive("sees", sees)
+    _require_chance(false_alarm_rate)
     if not isinstance(functions, Sequence) or not functions:
         raise InvalidInputError("assert_limit needs a list of at least one test function")
     problem = GeneratorProblem(space, score, tuple(functions), hbar, target_count)
@@ -82,8 +95,8 @@ def assert_limit(
         return np.stack([column(points, f, beta) for f in functions], axis=-1)
 
     def column(points: np.ndarray, f: SmoothFunction, beta: float) -> np.ndarray:
-        found = np.asarray(estimate(points, f, problem.targets, beta), dtype=float)
-        if found.shape != (len(problem.targets),) or not np.all(np.isfinite(found)):
+        found = real_array("the estimate", estimate(points, f, problem.targets, beta))
+        if found.shape != (len(problem.targets),):
             raise InvalidInputError(
                 f"the estimate must be {len(problem.targets)} finite numbers, one a target, not "
                 f"an array of shape {found.shape}"
@@ -131,6 +144,11 @@ def assert_limit(
         )
 
 
+def _require_chance(false_alarm_rate: float) -> None:
+    if not 0 < require_real("false_alarm_rate", false_alarm_rate) < 1:
+        raise InvalidInputError(f"a false-alarm rate lies in (0, 1), not {false_alarm_rate!r}")
+
+
 def assert_standard_normal(errors: np.ndarray, false_alarm_rate: float = 1e-4) -> None:
     """Assert that standardised errors have mean zero in every column and variance one.
 
@@ -145,7 +163,8 @@ def assert_standard_normal(errors: np.ndarray, false_alarm_rate: float = 1e-4) -
     ------
     AssertionError
     """
-    errors = np.asarray(errors, dtype=float)
+    errors = real_array("errors", errors)
+    _require_chance(false_alarm_rate)
     if errors.ndim != 2 or len(errors) < 2:
         raise InvalidInputError(
             f"errors must have shape (replicates >= 2, targets), not {errors.shape}"
@@ -194,10 +213,16 @@ def assert_rate_at_least(
     AssertionError
         When the errors fall more slowly, or the slope is too uncertain to tell.
     """
-    deviations = [np.asarray(e, dtype=float).reshape(len(e), -1) for e in errors]
+    deviations = [d.reshape(len(d), -1) for d in (real_array("errors", e) for e in errors)]
+    sizes = real_array("n", n)
+    if not np.all(sizes > 0):
+        raise InvalidInputError(f"sizes n are positive, not {n}")
+    require_real("rate", rate)
+    require_positive("resolution", resolution)
+    _require_chance(false_alarm_rate)
     if len(n) < 3 or len(n) != len(deviations) or min(len(d) for d in deviations) < 8:
         raise InvalidInputError("at least three sizes with at least eight replicates are needed")
-    slope, error, freedom = log_log_slope(np.asarray(n), deviations, np.random.default_rng(seed))
+    slope, error, freedom = log_log_slope(sizes, deviations, np.random.default_rng(seed))
     p = float(stats.t.sf((slope + rate) / error, freedom))
     if not p >= false_alarm_rate:
         raise AssertionError(

@@ -12,8 +12,8 @@ import convergence
 PACKAGE = Path(convergence.__file__).parent
 # a room may import from those before it
 ROOMS = [
-    "errors", "backend", "spaces", "scores", "limits", "kernels", "operators", "verification",
-    "claims", "running", "reporting", "testing", "__main__",
+    "errors", "arrays", "backend", "spaces", "scores", "limits", "kernels", "operators",
+    "verification", "claims", "running", "reporting", "testing", "__main__",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..arrays import real_array
+from ..errors import InvalidInputError
 from .inputs import Inputs, array_namespace, checked_inputs
 
 Score = Callable[[Any, Any, float], Any]
@@ -75,8 +77,8 @@ def score_sums(
     Parameters
     ----------
     score : callable
-        (x_block, y_block, β) → s of shape (len(x_block), len(y_block)), of any size and sign;
-        minus infinity removes a pair.
+        (x_block, y_block, β) → s of shape (len(x_block), len(y_block)), real, of any size and
+        sign; minus infinity removes a pair.
     queries, keys, beta, log_weights, values, centers, exclude
         As in `convergence.kernels.gaussian_sums`.
     block_size : int
@@ -93,7 +95,8 @@ def score_sums(
     Raises
     ------
     InvalidInputError
-        As `convergence.kernels.gaussian_sums`.
+        As `convergence.kernels.gaussian_sums`; and for scores of another shape, complex ones, and
+        those that are NaN or plus infinity, whose rows the message names.
     """
     if xp is None:
         xp = array_namespace(queries, keys, log_weights, values, centers)
@@ -118,7 +121,9 @@ def _rows(xp: Any, score: Score, data: Inputs, rows: slice, block_size: int) -> 
     for first in range(0, n_keys, block_size):
         keys = slice(first, min(first + block_size, n_keys))
         exponents = _exponents(xp, score, data, rows, keys)
-        new_top = xp.maximum(top, xp.max(exponents, axis=1))
+        largest = xp.max(exponents, axis=1)
+        _refuse_undefined(xp, largest, rows.start)
+        new_top = xp.maximum(top, largest)
         shift = xp.where(new_top > -infinity, new_top, xp.zeros_like(new_top))
         weights = xp.exp(exponents - shift[:, None])
         scale = xp.exp(top - shift)
@@ -137,7 +142,14 @@ def _rows(xp: Any, score: Score, data: Inputs, rows: slice, block_size: int) -> 
 
 def _exponents(xp: Any, score: Score, data: Inputs, rows: slice, keys: slice) -> Any:
     """s(x_i, y_j) + c_j - reference of one block."""
-    exponents = score(data.queries[rows, :], data.keys[keys, :], data.beta)
+    given = score(data.queries[rows, :], data.keys[keys, :], data.beta)
+    exponents = real_array("scores", given, xp=xp, finite=False)
+    if exponents.shape != (rows.stop - rows.start, keys.stop - keys.start):
+        raise InvalidInputError(
+            f"a score gave an array of shape {tuple(exponents.shape)} for "
+            f"{rows.stop - rows.start} queries and {keys.stop - keys.start} keys: one number a "
+            "pair is needed"
+        )
     if data.log_weights is not None:
         exponents = exponents + (data.log_weights[keys] - data.reference)[None, :]
     if data.exclude is not None:
@@ -145,3 +157,15 @@ def _exponents(xp: Any, score: Score, data: Inputs, rows: slice, keys: slice) ->
         left_out = data.exclude[rows][:, None] == columns[None, :]
         exponents = xp.where(left_out, xp.full_like(exponents, -float("inf")), exponents)
     return exponents
+
+
+def _refuse_undefined(xp: Any, largest: Any, start: int) -> None:
+    """Raise InvalidInputError naming the rows whose largest exponent is NaN or plus infinity."""
+    undefined = ~(largest < float("inf"))
+    if bool(xp.any(undefined)):
+        rows = [start + i for i in range(undefined.shape[0]) if bool(undefined[i])]
+        named = ", ".join(str(i) for i in rows[:10]) + (", ..." if len(rows) > 10 else "")
+        raise InvalidInputError(
+            f"the scores of {len(rows)} rows are NaN or plus infinity (rows {named}): a score is a "
+            "number below infinity, or minus infinity to remove a pair"
+        )

@@ -1,8 +1,7 @@
 """What a Gaussian sum accepts, checked once and turned into float64 arrays.
 
 Both engines share this page, so that they refuse the same inputs with the same words. The checks
-use nothing but the array library they are given, and go through the points in runs of rows, so
-that no temporary is as long as the input.
+use nothing but the array library they are given.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError
-
-_CHECKED_ROWS = 1 << 16
+from ..arrays import real_array, refuse_masked
+from ..errors import InvalidInputError, require_positive
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def checked_inputs(
     return Inputs(
         queries,
         keys,
-        _beta(beta),
+        require_positive("beta", beta),
         log_weights,
         reference,
         values,
@@ -97,50 +95,20 @@ def checked_inputs(
     )
 
 
-def _float_array(xp: Any, array: Any, name: str) -> Any:
-    try:
-        return xp.asarray(array, dtype=xp.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"{name} cannot be read as real numbers ({error}): pass a plain numeric array"
-        ) from error
-
-
-def _all_finite(xp: Any, array: Any) -> bool:
-    return all(
-        bool(xp.all(xp.isfinite(array[start : min(start + _CHECKED_ROWS, array.shape[0]), ...])))
-        for start in range(0, array.shape[0], _CHECKED_ROWS)
-    )
-
-
 def _points(xp: Any, array: Any, name: str) -> Any:
-    points = _float_array(xp, array, name)
+    points = real_array(name, array, xp=xp)
     if points.ndim != 2 or points.shape[1] == 0:
         raise InvalidInputError(
             f"{name} have shape {tuple(points.shape)}: pass (number of points, dimension); "
             "points on a line need reshape(-1, 1)"
         )
-    if not _all_finite(xp, points):
-        raise InvalidInputError(f"{name} contain NaN or infinity: drop or repair those points")
     return points
-
-
-def _beta(beta: float) -> float:
-    try:
-        number = float(beta)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"beta is {beta!r}: pass one positive number") from error
-    if not 0.0 < number < float("inf"):
-        raise InvalidInputError(
-            f"beta is {number}: the inverse bandwidth must be positive and finite"
-        )
-    return number
 
 
 def _log_weights(xp: Any, log_weights: Any | None, n_keys: int) -> tuple[Any | None, float]:
     if log_weights is None:
         return None, 0.0
-    weights = _float_array(xp, log_weights, "log_weights")
+    weights = real_array("log_weights", log_weights, xp=xp, finite=False)
     if weights.shape != (n_keys,):
         raise InvalidInputError(
             f"log_weights have shape {tuple(weights.shape)}: pass one number a key, ({n_keys},)"
@@ -180,21 +148,20 @@ def checked_values(
 
 
 def _columns(xp: Any, array: Any, name: str, n_rows: int) -> Any:
-    columns = _float_array(xp, array, name)
+    columns = real_array(name, array, xp=xp)
     if columns.ndim == 1:
         columns = xp.reshape(columns, (-1, 1))
     if columns.ndim != 2 or columns.shape[0] != n_rows:
         raise InvalidInputError(
             f"{name} have shape {tuple(columns.shape)}: pass ({n_rows},) or ({n_rows}, n_values)"
         )
-    if not _all_finite(xp, columns):
-        raise InvalidInputError(f"{name} contain NaN or infinity: every entry must be finite")
     return columns
 
 
 def _exclude(xp: Any, exclude: Any | None, n_queries: int, n_keys: int) -> Any | None:
     if exclude is None:
         return None
+    refuse_masked("exclude", exclude)
     indices = xp.asarray(exclude)
     if indices.shape != (n_queries,) or not _is_integer(xp, indices):
         raise InvalidInputError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, NoReferenceError, require_positive
 from ..scores import Causal
 from ..spaces import Chart, Gaussian, Polynomial, SmoothFunction, Space
@@ -76,7 +77,7 @@ class CausalLaw(StepLaw):
     ) -> np.ndarray:
         """The mean of (f(y) - f(x))^moment, or without f the log-mass."""
         require_positive("beta", beta)
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         found = []
         for nodes in (_FEWER, _NODES):
             log_mass, weights, steps = self._steps(x, beta, power, nodes)
@@ -122,7 +123,7 @@ def causal_limit(score: Causal, space: Space, f: SmoothFunction, x: np.ndarray) 
     """-f', the limit of sqrt(πβ)(P - I)f; with the future kept +f'. Shape (...)."""
     CausalLaw(score, space)  # refuses what is no line
     sign = 1.0 if score.reversed else -1.0
-    return sign * f.gradient(x)[..., 0]
+    return sign * f.gradient(space.located(x))[..., 0]
 
 
 @score_law.register

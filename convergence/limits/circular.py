@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, NoReferenceError, require_positive
 from ..scores import IndefiniteHead
 from ..spaces import Circle, Polynomial, SmoothFunction, Space
@@ -50,7 +51,7 @@ class CircularLaw(StepLaw):
     ) -> np.ndarray:
         if not isinstance(f, Polynomial):
             raise InvalidInputError(f"a Polynomial test function is needed, not {f!r}")
-        x = np.asarray(x, dtype=float)[..., None, :]
+        x = real_array("points", x, finite=False)[..., None, :]
         delta, weights, _ = self._steps(beta, power)
         across = np.stack([-x[..., 1], x[..., 0]], axis=-1)
         step = np.sin(delta)[:, None] * across - 2 * (np.sin(delta / 2) ** 2)[:, None] * x

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, NoReferenceError, require_positive
 from ..scores import Distance, Mixture
 from ..spaces import Circle, FlatTorus
@@ -172,7 +173,7 @@ class FourierGalerkin:
         -------
         ndarray, shape (...)
         """
-        phases = np.exp(-1j * np.asarray(theta, dtype=float) @ self.waves.T)
+        phases = np.exp(-1j * real_array("theta", theta) @ self.waves.T)
         return (phases @ self._moments).real / (2 * np.pi) ** self.space.dim
 
     def current(self, theta: np.ndarray) -> np.ndarray:
@@ -186,7 +187,7 @@ class FourierGalerkin:
         -------
         ndarray, shape (..., d)
         """
-        theta = np.asarray(theta, dtype=float)
+        theta = real_array("theta", theta)
         waves = np.exp(-1j * theta @ self.waves.T) * self._moments / (2 * np.pi) ** self.space.dim
         slope = (waves @ (-1j * self.waves)).real
         density = np.sum(waves, axis=-1).real

@@ -20,6 +20,7 @@ from math import factorial
 
 import numpy as np
 
+from ..arrays import real_array
 from ..errors import NoReferenceError
 from ..scores import RANDOM_WALK, CoifmanLafon, Distance, Normalisation, Sinkhorn
 from ..spaces import Gaussian, Polynomial, SmoothFunction
@@ -58,7 +59,7 @@ class GaussianLaw(PolynomialLaw):
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
         """½ log(|C|/|Σ|) + ½ xᵀ(Σ⁻¹-pW)x + x·b + ½ b·(m - x), β|x|² cancelled by hand."""
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         covariance, force, step = self._law(x, beta, power)
         determinants = np.linalg.slogdet(covariance)[1] - np.linalg.slogdet(self.space.sigma)[1]
         quadratic = 0.5 * np.einsum(
@@ -69,7 +70,7 @@ class GaussianLaw(PolynomialLaw):
     def mean_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         covariance, _, step = self._law(x, beta, power)
         polynomial = as_polynomial(f)
         total = polynomial.increment(x, step)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import real_array
 from ..errors import NoReferenceError
 from ..scores import Distance, GeneralLink
 from ..spaces import Chart, SmoothFunction, Space
@@ -55,7 +56,7 @@ class LinkLaw(StepLaw):
 
     def _each(self, value: Callable[[QuadratureLaw, np.ndarray], Any], x: np.ndarray) -> np.ndarray:
         """A value of every target's own law, at that target."""
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         found = np.empty(x.shape[:-1])
         for index in np.ndindex(found.shape):
             found[index] = value(self._from(x[index]), x[index])

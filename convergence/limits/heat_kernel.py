@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidInputError, NoReferenceError, require_positive
+from ..errors import InvalidInputError, NoReferenceError, require_positive, require_real
 from ..scores import Distance, Mixture
 from ..spaces import Circle
 from .galerkin import FourierGalerkin
@@ -56,6 +56,7 @@ class CircularWalk:
 
     def density(self, angle: float, t: float, beta: float = np.inf) -> float:
         """p(y) per unit angle for y at an angle from x, after m = 4ħβt steps or the time t."""
+        angle, t = require_real("angle", angle), require_positive("t", t)
         if np.isinf(beta):
             factors = np.exp(-self.eigenvalues * t)
         else:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.special import sph_harm_y
 
-from ..errors import InvalidInputError, NoReferenceError, require_positive
+from ..errors import (
+    InvalidInputError,
+    NoReferenceError,
+    require_positive,
+    require_real,
+)
 from .bessel import harmonic_defect
 
 # harmonics of one m, and nodes of Gauss-Legendre in cos θ, doubled until two sizes agree. In
@@ -56,12 +63,12 @@ def killing_eigenvalue(
     """
     require_positive("hbar", hbar)
     smallest = _SIZES[0][0]
-    if not 0 <= abs(order) <= degree < smallest / 2:
+    whole = isinstance(degree, Integral) and isinstance(order, Integral)
+    if not whole or not 0 <= abs(order) <= degree < smallest / 2:
         raise InvalidInputError(
             f"harmonics need |m| ≤ ℓ < {smallest // 2}, not ℓ = {degree}, m = {order}"
         )
-    if not np.isfinite(omega):
-        raise InvalidInputError(f"omega must be finite, not {omega}")
+    require_real("omega", omega)
     if beta is None:
         return hbar * complex(degree * (degree + 1), -2 * order * omega)
     r = 2 * require_positive("beta", beta)

@@ -134,7 +134,7 @@ def expectation(
     ------
     InvalidInputError, NoReferenceError
     """
-    return expectation_of(score_law(score, space), f, x, beta, hbar)
+    return expectation_of(score_law(score, space), f, space.located(x), beta, hbar)
 
 
 def expectation_of(
@@ -174,7 +174,7 @@ def sampling_constants(
             f"the weights of {score.normalisation!r} are estimated from the sample: its errors are "
             "correlated with them, so use the spread over replicates instead"
         )
-    return sampling_constants_of(score_law(score, space), f, x, beta, hbar)
+    return sampling_constants_of(score_law(score, space), f, space.located(x), beta, hbar)
 
 
 def sampling_constants_of(
@@ -199,4 +199,7 @@ def effective_degree(space: Space, score: Score, x: np.ndarray, n: int, beta: fl
     ρ is the density against the volume of the metric that the score measures with.
     """
     require_positive("beta", beta)
-    return n * np.exp(log_density(score, space, x)) * (np.pi / beta) ** (space.dim / 2)
+    require_positive("n", n)
+    return (
+        n * np.exp(log_density(score, space, space.located(x))) * (np.pi / beta) ** (space.dim / 2)
+    )

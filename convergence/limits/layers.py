@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, require_real
 from ..scores import Distance
 from ..spaces import Ray, StrataFunction, StratifiedSpace
 from ..spaces.strata import by_stratum
@@ -50,7 +50,7 @@ class Layer:
 
     def masses(self, ray: int, s: float) -> np.ndarray:
         """ρ_k m_k, what the kernel sees of every ray from distance s/sqrt β; shape (rays,)."""
-        if not s >= 0:
+        if require_real("s", s) < 0:
             raise InvalidInputError(f"distances from where strata meet are s ≥ 0, not {s!r}")
         cosine = self.directions @ self.directions[ray]
         decay = np.exp(-(s**2) * np.maximum(1 - cosine**2, 0))
@@ -124,7 +124,7 @@ def tangent_share(s: float) -> float:
 
     For sheets of curvature one on either side of their common tangent plane, with equal densities.
     """
-    return float(special.expit(-(s**4)))
+    return float(special.expit(-(require_real("s", s) ** 4)))
 
 
 def strata_generator(
@@ -143,6 +143,7 @@ def strata_generator(
     -------
     ndarray, shape (...)
     """
+    x = space.located(x)
     pieces = [
         (chart.dim, lambda y, c=chart, g=g: generator(c, Distance(), g, y, hbar))
         for chart, g in zip(space.charts, f.pieces, strict=True)

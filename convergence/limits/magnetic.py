@@ -6,7 +6,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy import special
 
-from ..errors import InvalidInputError, require_positive
+from ..errors import InvalidInputError, require_positive, require_real
 from .bessel import harmonic_defect
 
 
@@ -36,7 +36,8 @@ def magnetic_expectation(flux: float, k: int, beta: float, hbar: float = 1.0) ->
     """
     require_positive("hbar", hbar)
     r = 2 * require_positive("beta", beta)
-    if not abs(flux) < r:
+    require_real("the wave number k", k)
+    if not abs(require_real("flux", flux)) < r:
         raise InvalidInputError(
             f"the flux must lie between -2β and 2β, not {flux} at beta = {beta:g}"
         )
@@ -52,4 +53,5 @@ def magnetic_expectation(flux: float, k: int, beta: float, hbar: float = 1.0) ->
 
 def magnetic_limit(flux: float, k: int, hbar: float = 1.0) -> float:
     """ħ (k + a₀)², the eigenvalue of -ħ(∂ + i a₀)² on e^{ikθ}."""
-    return require_positive("hbar", hbar) * (k + flux) ** 2
+    wave = require_real("the wave number k", k) + require_real("flux", flux)
+    return require_positive("hbar", hbar) * wave**2

@@ -8,6 +8,7 @@ from functools import singledispatch
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, NoReferenceError, require_positive
 from ..scores import Distance, Jump, Mixture, Part
 from ..spaces import FlatTorus, Gaussian, Polynomial, SmoothFunction, Space, Sphere
@@ -187,7 +188,7 @@ class MixtureLaw(StepLaw):
         return [piece for row in self.products(x, beta) for piece in row]
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
-        pieces = self._pieces(np.asarray(x, dtype=float), beta, power)
+        pieces = self._pieces(real_array("points", x, finite=False), beta, power)
         return logsumexp(np.stack([p.log_mass for p in pieces]), axis=0)
 
     def _mean(self, values: list[np.ndarray], pieces: list[Piece]) -> np.ndarray:
@@ -197,14 +198,14 @@ class MixtureLaw(StepLaw):
     def mean_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         pieces = self._pieces(x, beta, power)
         return self._mean([p.increment(f, x) for p in pieces], pieces)
 
     def mean_squared_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         pieces = self._pieces(x, beta, power)
         return self._mean([p.squared_increment(f, x) for p in pieces], pieces)
 
@@ -245,7 +246,7 @@ def jump_rate(space: Space, score: Mixture, jump: Jump, x: np.ndarray) -> np.nda
         raise NoReferenceError(
             f"jumps of relative mass β^-{jump.exponent:g} have no finite rate: exponent = 1 has"
         )
-    return leading_rate(space, score, jump, x)
+    return leading_rate(space, score, jump, space.located(x))
 
 
 def leading_rate(space: Space, score: Mixture, jump: Jump, x: np.ndarray) -> np.ndarray:

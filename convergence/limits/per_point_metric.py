@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, NoReferenceError
 from ..scores import PerPointMetric
 from ..scores.per_point_metric import metric_coordinates
@@ -74,7 +75,7 @@ def _(
     score: PerPointMetric, space: Space, f: SmoothFunction, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The two parts of the limit, one-sided or symmetrised."""
-    x = np.asarray(x, dtype=float)
+    x = real_array("points", x, finite=False)
     coordinates = Coordinates(space, score)
     u = coordinates.of(x)
     inverse = np.linalg.inv(metric_at(score, u))
@@ -136,7 +137,7 @@ class MetricLaw(StepLaw):
     def _integral(
         self, f: Polynomial | None, x: np.ndarray, beta: float, power: int, moment: int = 1
     ) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         points = tuple(map(tuple, x.reshape(-1, x.shape[-1]).tolist()))
         found = _integral(self.score, self.space, f, points, beta, power, moment)
         return np.reshape(found, x.shape[:-1])

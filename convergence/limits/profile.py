@@ -26,6 +26,7 @@ import sympy
 from numpy.polynomial import Chebyshev, polynomial
 from scipy import special
 
+from ..arrays import real_array
 from ..errors import NoReferenceError, NotConvergedError, require_positive
 from ..spaces import Chart, Circle, Space, Sphere
 from ..spaces.expressions import symbol
@@ -144,7 +145,7 @@ def _(space: Chart) -> Profile:
     coordinate = space.coordinates[axis]
 
     def point(s: np.ndarray) -> np.ndarray:
-        return np.asarray(s, dtype=float)[..., None] * np.eye(space.dim)[axis]
+        return real_array("s", s, finite=False)[..., None] * np.eye(space.dim)[axis]
 
     return Profile(
         curve=lambda s: space.features(point(s))[..., kept],
@@ -261,7 +262,7 @@ def _fourier_sum(
     coefficients: np.ndarray, interval: tuple[float, float], s: np.ndarray
 ) -> np.ndarray:
     low, high = interval
-    wave = np.exp(2j * np.pi * (np.asarray(s, dtype=float) - low) / (high - low))
+    wave = np.exp(2j * np.pi * (real_array("s", s, finite=False) - low) / (high - low))
     return np.real(polynomial.polyval(wave, coefficients))
 
 

@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, QuadratureError, require_positive
 from ..scores import Distance
 from ..spaces import Chart, SmoothFunction
@@ -157,7 +158,7 @@ class QuadratureLaw(StepLaw):
     ) -> np.ndarray:
         """value(rule, target) = (number, unit of its error) at every target, to ACCEPTED units."""
         require_positive("beta", beta)
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         self.refuse_outside(x)
         found = np.empty(x.shape[:-1])
         for index in np.ndindex(found.shape):
@@ -188,20 +189,12 @@ class QuadratureLaw(StepLaw):
                 f"points of {self.space} are rows of {self.space.dim} coordinates, not an array "
                 f"of shape {x.shape}"
             )
-        for a, c in enumerate(self.space.coordinates):
-            inside = np.isfinite(x[..., a]) & (
-                c.periodic | (c.low <= x[..., a]) & (x[..., a] <= c.high)
-            )
-            if not np.all(inside):
-                raise InvalidInputError(
-                    f"some points have {c.name} outside [{c.low:g}, {c.high:g}] and do not lie "
-                    f"on {self.space}"
-                )
+        self.space.refuse_outside(x)
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
         mass = self._agreed(lambda rule, _: (rule.log_mass, 1.0), x, beta, power)
         # -β|x-y|² + xᵀMy = -β|u-y|² + β(|u|²-|x|²)
-        start = self.space.features(np.asarray(x, dtype=float))
+        start = self.space.features(real_array("points", x, finite=False))
         moved = self.score.queries(start, beta)
         return mass + power * beta * np.sum((moved - start) * (moved + start), axis=-1)
 

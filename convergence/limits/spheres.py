@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 import sympy
 
+from ..arrays import real_array
 from ..errors import InvalidInputError
 from ..scores import Distance
 from ..spaces import FlatTorus, Polynomial, SmoothFunction, Space, Sphere
@@ -78,7 +79,7 @@ class SphericalLaw(PolynomialLaw):
         return length, excess, step
 
     def log_mass(self, x: np.ndarray, beta: float, power: int) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         total = np.zeros(x.shape[:-1])
         for i, sphere in enumerate(self.factors):
             length, excess, _ = self._vector(i, x, beta, power)
@@ -88,7 +89,7 @@ class SphericalLaw(PolynomialLaw):
 
     def mean_wave(self, waves: np.ndarray, x: np.ndarray, beta: float) -> np.ndarray:
         """E e^{ik·θ} on circles, Π_a A_{k_a}(|z_a|) e^{i k_a arg z_a}, shape (..., waves)."""
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         total = np.ones((*x.shape[:-1], len(waves)), dtype=complex)
         for i, (sphere, block) in enumerate(zip(self.factors, self.blocks, strict=True)):
             length, _, step = self._vector(i, x, beta, 1)
@@ -102,7 +103,7 @@ class SphericalLaw(PolynomialLaw):
     def mean_increment(
         self, f: SmoothFunction, x: np.ndarray, beta: float, power: int
     ) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         lengths, step = [], np.zeros(x.shape)
         for i, (sphere, block) in enumerate(zip(self.factors, self.blocks, strict=True)):
             length, _, unit_step = self._vector(i, x, beta, power)

@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..errors import InvalidInputError
 from ..scores import RANDOM_WALK, Distance
 from ..spaces import StratifiedSpace
 from .cells import CUTOFF, MARGIN, extent, sampled_points
@@ -98,15 +97,7 @@ class StratifiedLaw(QuadratureLaw):
         ------
         InvalidInputError
         """
-        if x.shape[-1:] != (1 + self.space.dim,):
-            raise InvalidInputError(
-                f"points of {self.space} are rows of a stratum and {self.space.dim} coordinates, "
-                f"not an array of shape {x.shape}"
-            )
-        self.space.local_dim(x)  # refuses what is no stratum
-        for k, chart in enumerate(self.space.charts):
-            own = x[x[..., 0] == k][:, 1 : 1 + chart.dim]
-            QuadratureLaw(chart, self.score).refuse_outside(own)
+        self.space.located(x)
 
 
 @step_law.register

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
+from ..arrays import real_array
 from ..errors import NoReferenceError, require_positive
 from ..scores import Distance
 from ..spaces import Circle
@@ -83,7 +84,7 @@ class TiltedRing:
 
     def density(self, theta: np.ndarray | float) -> np.ndarray:
         """The stationary density per unit angle, shape of theta; over R it is per unit length."""
-        return self._unnormalised(np.asarray(theta, dtype=float)) / self._mass
+        return self._unnormalised(real_array("theta", theta)) / self._mass
 
     @cached_property
     def current(self) -> float:

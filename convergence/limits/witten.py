@@ -94,7 +94,8 @@ def drift(
     space: Space, score: Score, f: SmoothFunction, x: np.ndarray, hbar: float = 1.0
 ) -> np.ndarray:
     """The first-order part of `generator`: 2⟨dΦ + 𝒜⊥, df⟩ with Φ = -ħ log(ρ h), 𝒜⊥ = -ħ c."""
-    return hbar * second_and_first_order(score, space, f, x)[1]
+    require_positive("hbar", hbar)
+    return hbar * second_and_first_order(score, space, f, space.located(x))[1]
 
 
 def generator(
@@ -128,11 +129,18 @@ def generator(
     -------
     ndarray, shape (...)
 
+    Raises
+    ------
+    InvalidInputError
+        For points that do not lie on the space.
+    NoReferenceError
+
     References
     ----------
     Coifman and Lafon, Diffusion maps, 2006. Marshall and Coifman, Manifold learning with
     bi-stochastic kernels, 2019. Candanedo, Attention Geometry, arXiv:2604.09560.
     """
     require_positive("hbar", hbar)
+    x = space.located(x)
     second, first = second_and_first_order(score, space, f, x)
     return hbar * (second + first + jump_part(score, space, f, x))

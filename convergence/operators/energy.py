@@ -53,7 +53,10 @@ def dirichlet_parts(operator: MarkovOperator, values: np.ndarray, hbar: float = 
     energies = []
     for component, share in zip(operator.components_, shares, strict=True):
         alone = MarkovOperator(
-            [replace(component, share=None)], operator.beta, self_loops=operator.self_loops
+            [replace(component, share=None)],
+            operator.beta,
+            self_loops=operator.self_loops,
+            reach=False,  # some rows have no key where a jump goes, and no share in it
         )
         energies.append(law @ (share * alone.carre_du_champ(values, values, hbar)))
     return np.array(energies)

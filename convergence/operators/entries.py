@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import LARGEST_DENSE, refuse_large
+from ..arrays import index_array
+from ..errors import LARGEST_DENSE, InvalidInputError, refuse_large
 from ..kernels.blocks import squared_distance_score
 from .markov import MarkovOperator
 
@@ -22,7 +23,16 @@ def log_block(operator: MarkovOperator, rows: np.ndarray, columns: np.ndarray) -
     Returns
     -------
     ndarray, shape (r, c)
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no index of a row or column.
+    NoMassError
+        When a row has no key within reach.
     """
+    rows = index_array("rows", rows, operator.shape[0])
+    columns = index_array("columns", columns, operator.shape[1])
     parts = []
     score = getattr(operator, "score", squared_distance_score)
     for m, c in enumerate(operator.components_):
@@ -41,8 +51,20 @@ def log_block(operator: MarkovOperator, rows: np.ndarray, columns: np.ndarray) -
 
 
 def log_entries(operator: MarkovOperator, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """log P_ij at given pairs, shape (pairs,)."""
+    """log P_ij at given pairs, shape (pairs,).
+
+    Raises
+    ------
+    InvalidInputError
+        For what is no index, or as many rows as columns are not given.
+    NoMassError
+        When a row has no key within reach.
+    """
     rows, columns = np.ravel(rows), np.ravel(columns)
+    if rows.shape != columns.shape:
+        raise InvalidInputError(
+            f"pairs need as many rows as columns, not {len(rows)} and {len(columns)}"
+        )
     parts = [
         np.diagonal(log_block(operator, rows[k : k + _PAIRS], columns[k : k + _PAIRS]))
         for k in range(0, len(rows), _PAIRS)

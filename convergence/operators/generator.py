@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.special import softmax
 
-from ..errors import InvalidInputError, NoMassError, require_positive
+from ..arrays import real_array
+from ..errors import InvalidInputError, NoMassError, require_flag, require_positive
 from ..kernels import gaussian_sums, score_sums
 from ..scores import Distance, GaussianScore, Score
 
@@ -71,19 +72,13 @@ def generator(
     InvalidInputError
         For wrong shapes, values that are not finite, or a missing choice of self-loops.
     NoMassError
-        When some rows have no key within reach at this β; the message names them.
+        When some rows have no key within reach at this β; the message names them. Within reach is
+        a key whose kernel does not underflow beside the heaviest one, exp(-708). At the sample with
+        self-loops a row's own point is one, and 𝒞f = 0 far from all others; see
+        `MarkovOperator.lonely_rows`.
     """
-    points, values = checked_floats("points", points), checked_floats("values", values)
-    if (
-        points.ndim != 2
-        or not len(points)
-        or values.shape[:1] != points.shape[:1]
-        or (values.ndim > 2)
-    ):
-        raise InvalidInputError(
-            f"points of shape (N, D) and values of shape (N,) or (N, F) are needed, "
-            f"not {points.shape} and {values.shape}"
-        )
+    points, values = real_array("points", points), real_array("values", values)
+    _refuse_shapes("points", points, "values", values)
     if targets is not None:
         if target_values is None or self_loops is not None:
             raise InvalidInputError(
@@ -105,7 +100,7 @@ def generator(
     require_positive("beta", beta)
     require_positive("hbar", hbar)
     columns = _columns(values)
-    exclude = None if self_loops else np.arange(len(points))
+    exclude = None if require_flag("self_loops", self_loops) else np.arange(len(points))
     reach, log_masses, means = _sums(
         points, columns, score, beta, points, columns, log_weights, exclude
     )
@@ -172,32 +167,24 @@ def streamed_parts(
     """
     require_positive("beta", beta)
     targets, target_values = (
-        checked_floats("targets", targets),
-        checked_floats("target_values", target_values),
+        real_array("targets", targets),
+        real_array("target_values", target_values),
     )
-    if not targets.size or target_values.shape[:1] != targets.shape[:1] or target_values.ndim > 2:
-        raise InvalidInputError(
-            f"targets of shape (T, D) and target_values of shape (T,) or (T, F) are needed, not "
-            f"{targets.shape} and {target_values.shape}"
-        )
+    _refuse_shapes("targets", targets, "target_values", target_values)
     centers = _columns(target_values)
     reach = np.full(len(targets), -np.inf)
     log_masses, means = np.full((len(targets), 1), -np.inf), np.zeros((len(targets), 1, 1))
     for points, values, *given in chunks:
-        assert points is not None
-        assert values is not None
-        if np.shape(values)[1:] != target_values.shape[1:]:
+        points, values = real_array("points", points), real_array("values", values)
+        _refuse_shapes("points", points, "values", values)
+        if values.shape[1:] != target_values.shape[1:]:
             raise InvalidInputError(
-                f"values of shape {np.shape(values)} and target_values of shape "
+                f"values of shape {values.shape} and target_values of shape "
                 f"{target_values.shape} have different columns"
             )
-        points, columns = (
-            checked_floats("points", points),
-            _columns(checked_floats("values", values)),
-        )
         log_weights = given[0] if given else None
         part_reach, part_masses, part_means = _sums(
-            points, columns, score, beta, targets, centers, log_weights
+            points, _columns(values), score, beta, targets, centers, log_weights
         )
         total = np.logaddexp(log_masses, part_masses)
         kept, added = (
@@ -233,9 +220,11 @@ def streamed_degree(
             f"the degree of {score!r} is not the mean of a kernel over the sample: use a Distance "
             "with the random walk's normalisation or a key potential"
         )
-    targets = checked_floats("targets", targets)
+    targets = real_array("targets", targets)
+    if targets.ndim != 2 or not targets.size:
+        raise InvalidInputError(f"targets of shape (T, D) are needed, not {targets.shape}")
     log_mass, count = np.full(len(targets), -np.inf), 0
-    for points in chunks:
+    for points in (real_array("points", chunk) for chunk in chunks):
         queries, keys = score.queries(targets, beta), score.keys(points)
         part, _ = gaussian_sums(queries, keys, beta, score.log_weights(points))
         log_mass, count = np.logaddexp(log_mass, part), count + len(points)
@@ -244,23 +233,13 @@ def streamed_degree(
     return np.exp(log_mass) / count
 
 
-def checked_floats(name: str, array: np.ndarray) -> np.ndarray:
-    """A copy of the array in float64, where it is real and finite.
-
-    Raises
-    ------
-    InvalidInputError
-    """
-    try:
-        found = np.asarray(array)
-        if np.iscomplexobj(found):
-            raise TypeError("complex")
-        found = found.astype(float)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"{name} must be an array of real numbers ({error})") from error
-    if found.ndim < 1 or not np.all(np.isfinite(found)):
-        raise InvalidInputError(f"{name} must be an array of finite numbers")
-    return found
+def _refuse_shapes(name: str, points: np.ndarray, of: str, values: np.ndarray) -> None:
+    wrong = points.ndim != 2 or not points.size or values.ndim not in (1, 2)
+    if wrong or len(values) != len(points):
+        raise InvalidInputError(
+            f"{name} of shape (N, D) and {of} of shape (N,) or (N, F) are needed, not "
+            f"{points.shape} and {values.shape}"
+        )
 
 
 def _columns(values: np.ndarray) -> np.ndarray:
@@ -305,7 +284,8 @@ def _sums(
 
 def _scaled(log_masses: np.ndarray, means: np.ndarray, beta: float, hbar: float) -> np.ndarray:
     """-4ħβ times the mean over all parts."""
-    return -4 * hbar * beta * np.einsum("tm,tmf->tf", softmax(log_masses, axis=1), means)
+    mean = np.einsum("tm,tmf->tf", softmax(log_masses, axis=1), means)
+    return -4 * hbar * beta * mean + 0.0  # no -0
 
 
 def refuse_empty_rows(occupied: np.ndarray, beta: float) -> None:
@@ -315,6 +295,6 @@ def refuse_empty_rows(occupied: np.ndarray, beta: float) -> None:
         named = ", ".join(str(i) for i in empty[:10]) + (", ..." if len(empty) > 10 else "")
         raise NoMassError(
             f"{len(empty)} of {len(occupied)} rows have no sample point within reach at "
-            f"beta = {beta:g} (rows {named}); take a smaller beta, more points, or "
-            "a mask that leaves every row a key"
+            f"beta = {beta:g} (rows {named}); take a smaller beta, more points, the self-loops, "
+            "or a mask that leaves every row a key"
         )

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from ..errors import LARGEST_DENSE, InvalidInputError, SpectrumError, refuse_large
+from ..arrays import complex_array, real_array
+from ..errors import (
+    LARGEST_DENSE,
+    InvalidInputError,
+    SpectrumError,
+    refuse_large,
+    require_positive,
+)
 from .entries import log_block
 from .markov import MarkovOperator
 from .spectrum import reversible_law
@@ -26,7 +33,7 @@ def bilinear_phase(matrix: np.ndarray) -> Phase:
     InvalidInputError
         When M is not antisymmetric.
     """
-    m = np.asarray(matrix, dtype=float)
+    m = real_array("matrix", matrix)
     if m.ndim != 2 or m.shape[0] != m.shape[1] or not np.array_equal(m, -m.T):
         raise InvalidInputError("the matrix of a bilinear phase must be antisymmetric: Mᵀ = -M")
     return lambda x, y: x @ m @ y.T
@@ -60,8 +67,13 @@ class MagneticOperator(LinearOperator):
     ) -> None:
         first = operator.components_[0]
         self.operator, self.phase = operator, phase
-        self.queries = operator.on_host(first.queries if queries is None else queries)
-        self.keys = operator.on_host(first.keys if keys is None else keys)
+        self.queries, self.keys = (
+            operator.on_host(own) if given is None else real_array(name, given, copy=True)
+            for name, own, given in (
+                ("queries", first.queries, queries),
+                ("keys", first.keys, keys),
+            )
+        )
         if (len(self.queries), len(self.keys)) != operator.shape:
             raise InvalidInputError(
                 f"a phase on {len(self.queries)} x {len(self.keys)} points does not fit an "
@@ -71,9 +83,10 @@ class MagneticOperator(LinearOperator):
 
     def parts(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """P_ij and a_ij of chosen rows and columns."""
-        phases = np.asarray(self.phase(self.queries[rows], self.keys[columns]))
-        if phases.shape != (len(rows), len(columns)) or np.iscomplexobj(phases):
+        given = self.phase(self.queries[rows], self.keys[columns])
+        if np.shape(given) != (len(rows), len(columns)) or np.iscomplexobj(given):
             raise InvalidInputError("a phase must give one real number a pair of points")
+        phases = real_array("phases", given)
         return np.exp(log_block(self.operator, rows, columns)), phases
 
     def _blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -85,9 +98,11 @@ class MagneticOperator(LinearOperator):
             yield rows, *self.parts(rows, columns)
 
     def _matmat(self, values: np.ndarray) -> np.ndarray:
+        values = complex_array("values", values)
         return np.concatenate([(p * np.exp(1j * a)) @ values for _, p, a in self._blocks()])
 
     def _rmatmat(self, weights: np.ndarray) -> np.ndarray:
+        weights = complex_array("weights", weights)
         total = np.zeros((self.shape[1], weights.shape[1]), dtype=complex)
         for rows, p, a in self._blocks():
             total += (p * np.exp(-1j * a)).T @ weights[rows]
@@ -111,9 +126,14 @@ class MagneticOperator(LinearOperator):
         centers : ndarray, shape (n_queries,), optional
             f at the queries; by default, at the sample itself, `values`.
         hbar : float
+
+        Raises
+        ------
+        InvalidInputError
         """
-        at_queries = np.asarray(values if centers is None else centers)
-        if np.shape(values) != self.shape[1:] or at_queries.shape != self.shape[:1]:
+        values = complex_array("values", values)
+        at_queries = values if centers is None else complex_array("centers", centers)
+        if values.shape != self.shape[1:] or at_queries.shape != self.shape[:1]:
             raise InvalidInputError("values and centers need one number a key and a query")
         sums = []
         for rows, p, a in self._blocks():
@@ -121,7 +141,8 @@ class MagneticOperator(LinearOperator):
             own = at_queries[rows, None]
             turned = np.exp(1j * a) * (values[None, :] - own) + np.expm1(1j * a) * own
             sums.append(np.sum(p * turned, axis=1))
-        return -4 * hbar * self.operator.beta * np.concatenate(sums)
+        scale = -4 * require_positive("hbar", hbar) * self.operator.beta
+        return scale * np.concatenate(sums)
 
     def hermitian(self, largest: int = LARGEST_DENSE) -> np.ndarray:
         """π^½ (P ⊙ e^{i a}) π^-½ as a dense Hermitian matrix, P reversible for π.
@@ -164,4 +185,4 @@ class MagneticOperator(LinearOperator):
             )
         except ArpackError as error:
             raise SpectrumError(f"eigsh did not converge: {error}") from error
-        return np.sort(4 * hbar * self.operator.beta * (1 - values))
+        return np.sort(4 * require_positive("hbar", hbar) * self.operator.beta * (1 - values))

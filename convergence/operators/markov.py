@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -11,41 +10,24 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
-from scipy.special import softmax
 
+from ..arrays import common_part, real_array
 from ..backend import array_module, current_device, use_device
 from ..errors import (
     LARGEST_DENSE,
     DisconnectedError,
     InvalidInputError,
     refuse_large,
+    require_flag,
     require_positive,
 )
 from ..kernels import repeated_sums
-from ..scores import Distance, GaussianScore
-from .generator import checked_floats, refuse_empty_rows
-from .normalisations import sample_log_weights
+from ..scores import GaussianScore
+from .component import Component, components_of_sample, on_sample
+from .component import is_cupy as _is_cupy
+from .generator import UNDERFLOW, refuse_empty_rows
 
 _COLUMNS = 256  # of a dense matrix made at once
-
-
-@dataclass(frozen=True)
-class Component:
-    """One Markov kernel P_ij = exp(-β|u_i - v_j|² + c_j) / Σ_k exp(-β|u_i - v_k|² + c_k).
-
-    Attributes
-    ----------
-    queries, keys : ndarray, shapes (n_queries, D) and (n_keys, D)
-    log_weights : ndarray, shape (n_keys,), or None
-        c; None is zero.
-    share : ndarray, shape (n_queries,), or None
-        Weight of this component in a mixture, row by row; None is one.
-    """
-
-    queries: np.ndarray
-    keys: np.ndarray
-    log_weights: np.ndarray | None = None
-    share: np.ndarray | None = None
 
 
 class MarkovOperator(LinearOperator):
@@ -56,15 +38,23 @@ class MarkovOperator(LinearOperator):
     come back as NumPy arrays where they were NumPy arrays, and as CuPy arrays where they were
     those. `on_device` is the same operator for `cupyx.scipy.sparse.linalg`.
 
+    A row needs a key within reach, one whose kernel does not underflow in float64 beside the
+    heaviest key's (exp(-708)). With self-loops its own point is one: far from all others P_ii = 1
+    and 𝒞f = 0. Without, using the operator raises NoMassError with the numbers of the rows, as
+    `generator` does; neither walks to the nearest point. `lonely_rows` tells beforehand.
+
     Parameters
     ----------
     components : sequence of Component
-        At least one; the shares of every row sum to one.
+        At least one; the shares of every row sum to one. The first is the local kernel.
     beta : float
         Inverse squared bandwidth β.
     self_loops : bool
         Whether the pairs (i, i) belong to the kernel; leaving them out needs as many queries as
         keys.
+    reach : bool
+        False where only differences within a row mean anything, as in softmax: then a row may lie
+        as far as it likes from its keys.
 
     Raises
     ------
@@ -73,23 +63,24 @@ class MarkovOperator(LinearOperator):
     """
 
     def __init__(
-        self, components: Sequence[Component], beta: float, *, self_loops: bool = True
+        self,
+        components: Sequence[Component],
+        beta: float,
+        *,
+        self_loops: bool = True,
+        reach: bool = True,
     ) -> None:
-        if not components:
-            raise InvalidInputError("a Markov operator needs at least one component")
+        if not components or not all(isinstance(c, Component) for c in components):
+            raise InvalidInputError("a Markov operator needs a sequence of at least one Component")
         shapes = {(len(c.queries), len(c.keys)) for c in components}
         if len(shapes) > 1:
             raise InvalidInputError(f"components of one operator must agree in shape, not {shapes}")
-        for c in components:
-            if c.log_weights is not None and np.shape(c.log_weights) != (len(c.keys),):
-                raise InvalidInputError(
-                    f"log_weights need one number a key, ({len(c.keys)},), not "
-                    f"{np.shape(c.log_weights)}"
-                )
         self.components_ = tuple(components)
         self.beta = require_positive("beta", beta)
         self.device = current_device()
-        self.self_loops = self_loops
+        self.self_loops = require_flag("self_loops", self_loops)
+        # log K(x, x) of the local kernel less that of its component, or None: no reach is known
+        self._own_log_kernel: Any = 0.0 if require_flag("reach", reach) else None
         super().__init__(dtype=float, shape=shapes.pop())  # type: ignore[call-arg]
         if not self_loops and not self.square:
             raise InvalidInputError("self_loops=False needs the queries to be the keys' points")
@@ -114,50 +105,14 @@ class MarkovOperator(LinearOperator):
         whether the pairs (j, j) count in them. Functions of a normalisation are evaluated at
         `points`, on a chart its coordinates; at the features by default.
         """
-        if not isinstance(score, GaussianScore):
-            raise InvalidInputError(
-                f"{type(score).__name__} is no distance kernel: sum it with kernels.score_sums"
-            )
-        if _is_cupy(features):
-            features = array_module("cuda").asnumpy(features)
-        features = checked_floats("features", features)  # a copy: the caller may change his own
-        log_weights: np.ndarray | None
-        if isinstance(score, Distance) and score.reuses_sample:
-            log_weights = sample_log_weights(
-                features, score, beta, self_loops=self_loops, points=points
-            )
-        else:
-            log_weights = score.log_weights(features, points)
-        parts, keys = score.parts(features, beta), score.keys(features)
-        # exp(-β'|u-v|²) is the kernel of β on points stretched by sqrt(β'/β)
-        stretch = [1.0 if p.beta == beta else float(np.sqrt(p.beta / beta)) for p in parts]
-        components = [
-            Component(
-                p.queries if s == 1 else s * p.queries, keys if s == 1 else s * keys, log_weights
-            )
-            for p, s in zip(parts, stretch, strict=True)
-        ]
-        if len(parts) > 1:
-            masses = [
-                cls([c], beta, self_loops=self_loops).log_degrees[:, 0] + p.log_weight
-                for c, p in zip(components, parts, strict=True)
-            ]
-            shares = softmax(np.stack(masses), axis=0)
-            components = [
-                replace(c, share=share) for c, share in zip(components, shares, strict=True)
-            ]
-        return cls(components, beta, self_loops=self_loops)
+        components, own = components_of_sample(features, score, beta, self_loops, points)
+        operator = cls(components, beta, self_loops=self_loops)
+        operator._own_log_kernel = own
+        return operator
 
     def _check_shares(self) -> None:
-        if len(self.components_) == 1 and self.components_[0].share is None:
-            return
-        total = np.zeros(self.shape[0])
-        for component in self.components_:
-            share = 1.0 if component.share is None else self.on_host(component.share)
-            if np.any(share < 0) or np.shape(share) not in ((), (self.shape[0],)):
-                raise InvalidInputError("shares must be non-negative, one number a query")
-            total = total + share
-        if not np.allclose(total, 1, rtol=0, atol=1e-12):
+        shares = [self.on_host(1.0 if c.share is None else c.share) for c in self.components_]
+        if not np.allclose(np.sum(np.broadcast_arrays(*shares), axis=0), 1, rtol=0, atol=1e-12):
             raise InvalidInputError("the shares of the components must sum to one in every row")
 
     @property
@@ -220,10 +175,13 @@ class MarkovOperator(LinearOperator):
     def _forward(self) -> list[Callable[..., tuple[Any, Any]]]:
         """The sums of each component over its keys."""
         with use_device(self.device):
-            return [
-                repeated_sums(c.queries, c.keys, self.beta, c.log_weights, exclude=self._exclude)
-                for c in self.components_
-            ]
+            return [self._over_keys(c, self._exclude) for c in self.components_]
+
+    def _over_keys(
+        self, component: Component, exclude: np.ndarray | None
+    ) -> Callable[..., tuple[Any, Any]]:
+        c = component
+        return repeated_sums(c.queries, c.keys, self.beta, c.log_weights, exclude=exclude)
 
     @cached_property
     def _backward(self) -> list[Callable[..., tuple[Any, Any]]]:
@@ -235,18 +193,48 @@ class MarkovOperator(LinearOperator):
             ]
 
     @cached_property
+    def _log_masses(self) -> np.ndarray:
+        return np.stack([self.on_host(sums()[0]) for sums in self._forward], axis=1)
+
+    @cached_property
     def log_degrees(self) -> np.ndarray:
         """log Σ_j exp(-β|u_i - v_j|² + c_j), shape (n_queries, n_components).
 
         Raises
         ------
         NoMassError
-            When a row has no key left.
+            When a row has no key within reach.
         """
-        columns = [self.on_host(sums()[0]) for sums in self._forward]
-        for log_mass in columns:
-            refuse_empty_rows(log_mass > -np.inf, self.beta)
-        return np.stack(columns, axis=1)
+        for m, log_mass in enumerate(self._log_masses.T):
+            refuse_empty_rows(self._occupied(log_mass, m), self.beta)
+        return self._log_masses
+
+    def _occupied(self, log_mass: Any, m: int) -> Any:
+        """Which rows have a key: of the local kernel m = 0 within reach, of others at all."""
+        own = self._own_log_kernel
+        if m or own is None:
+            return log_mass > -np.inf
+        xp = array_module("cuda" if _is_cupy(log_mass) else "cpu")
+        weights = self.components_[0].log_weights
+        heaviest = 0.0 if weights is None else float(weights.max())
+        if heaviest == -np.inf:
+            return log_mass > heaviest
+        return log_mass + xp.asarray(own) - heaviest >= UNDERFLOW
+
+    def lonely_rows(self) -> np.ndarray:
+        """The rows that see no key but their own, where the kernels of all others underflow.
+
+        With self-loops P_ii = 1 there and 𝒞f = 0; without, the operator refuses them by name.
+
+        Returns
+        -------
+        integer ndarray
+        """
+        sums = self._forward[0]
+        if self.self_loops and self.square:
+            with use_device(self.device):
+                sums = self._over_keys(self.components_[0], np.arange(self.shape[0]))
+        return np.flatnonzero(~self._occupied(self.on_host(sums()[0]), 0))
 
     def differences(self, values: np.ndarray, centers: np.ndarray) -> np.ndarray:
         """Σ_j P_ij (V_jk - V⁰_ik), the difference formed inside the sum.
@@ -262,15 +250,19 @@ class MarkovOperator(LinearOperator):
 
         Raises
         ------
+        InvalidInputError
         NoMassError
-            When a row has no key left.
+            When a row has no key within reach.
         """
         xp = array_module(self.device)
-        total = xp.zeros(centers.shape)
-        for c, sums in zip(self.components_, self._forward, strict=True):
+        if not np.ndim(values) == np.ndim(centers) == 2:
+            raise InvalidInputError("values and centers need one column a function, two dimensions")
+        total = xp.zeros(np.shape(centers))
+        for m, (c, sums) in enumerate(zip(self.components_, self._forward, strict=True)):
             log_mass, means = sums(values, centers)
-            if not bool(xp.all(log_mass > -np.inf)):  # one number, not the array, leaves the device
-                refuse_empty_rows(self.on_host(log_mass) > -np.inf, self.beta)
+            occupied = self._occupied(log_mass, m)
+            if not bool(xp.all(occupied)):  # one number, not the array, leaves the device
+                refuse_empty_rows(self.on_host(occupied), self.beta)
             total += means if c.share is None else xp.asarray(c.share)[:, None] * means
         return self._like(total, values)
 
@@ -278,7 +270,7 @@ class MarkovOperator(LinearOperator):
         xp = array_module(self.device)
         if values.dtype.kind == "c":
             return self._matmat(values.real) + 1j * self._matmat(values.imag)
-        columns = xp.asarray(values, dtype=float)
+        columns = real_array("values", values, xp=xp)
         # centred at the row's own value, or at the mean: constants are then kept exactly
         centers = columns if self.square else xp.tile(columns.mean(axis=0), (self.shape[0], 1))
         return self._like(centers + self.differences(columns, centers), values)
@@ -288,12 +280,12 @@ class MarkovOperator(LinearOperator):
         xp = array_module(self.device)
         if weights.dtype.kind == "c":
             return self._rmatmat(weights.real) + 1j * self._rmatmat(weights.imag)
-        columns = xp.asarray(weights, dtype=float)
+        columns = real_array("weights", weights, xp=xp)
         total = xp.zeros((self.shape[1], columns.shape[1]))
         for c, sums in zip(self.components_, self._backward, strict=True):
             shared = columns if c.share is None else xp.asarray(c.share)[:, None] * columns
             log_mass, means = sums(shared)
-            own = 0.0 if c.log_weights is None else xp.asarray(c.log_weights, dtype=float)
+            own = 0.0 if c.log_weights is None else xp.asarray(c.log_weights)
             total += xp.exp(log_mass + own)[:, None] * means
         return self._like(total, weights)
 
@@ -304,26 +296,44 @@ class MarkovOperator(LinearOperator):
         return self._rmatmat(weights.reshape(-1, 1))[:, 0]
 
     def generator(self, values: np.ndarray, hbar: float = 1.0) -> np.ndarray:
-        """𝒞f = 4ħβ (f - P f) at the sample, shape of `values`: (n,) or (n, n_columns)."""
+        """𝒞f = 4ħβ (f - P f) at the sample, shape of `values`: (n,) or (n, n_columns).
+
+        Raises
+        ------
+        InvalidInputError, NoMassError
+        """
         self._need_square("the generator")
-        columns = values.reshape(self.shape[0], -1)
-        return (-4 * hbar * self.beta * self.differences(columns, columns)).reshape(values.shape)
+        values = on_sample("values", values, self.shape[0])
+        columns = values.reshape(len(values), -1)
+        scale = -4 * require_positive("hbar", hbar) * self.beta
+        found = scale * self.differences(columns, columns)
+        return (found + 0.0).reshape(values.shape)  # no -0
 
     def carre_du_champ(self, f: np.ndarray, g: np.ndarray, hbar: float = 1.0) -> np.ndarray:
         """Γ(f, g) = 2ħβ Σ_j P_ij (f_j - f_i)(g_j - g_i), shape (n,).
 
-        As P[fg - f_i g_i] - f_i P[g - g_i] - g_i P[f - f_i], each centred inside the sum.
+        As P[fg - f_i g_i] - f_i P[g - g_i] - g_i P[f - f_i], each centred inside the sum, of f and
+        g less what all their values share: a constant added to f or g changes nothing.
+
+        Raises
+        ------
+        InvalidInputError, NoMassError
         """
         self._need_square("Γ")
-        xp = array_module(self.device) if _is_cupy(f) else np
+        f, g = (on_sample(name, h, self.shape[0], (1,)) for name, h in (("f", f), ("g", g)))
+        xp = array_module("cuda" if _is_cupy(f) else "cpu")
+        f, g = f - common_part(f, xp), g - common_part(g, xp)
         columns = xp.stack([f * g, f, g], axis=1)
         product, first, second = self.differences(columns, columns).T
-        return 2 * hbar * self.beta * (product - f * second - g * first)
+        scale = 2 * require_positive("hbar", hbar) * self.beta
+        return scale * (product - f * second - g * first)
 
     def flux(self, stationary: np.ndarray) -> LinearOperator:
         """Ω = A - Aᵀ with A = diag(π) P, antisymmetric, as an operator."""
         self._need_square("the flux")
-        pi = np.asarray(stationary, dtype=float)
+        pi = real_array("stationary", stationary)
+        if pi.shape != self.shape[:1]:
+            raise InvalidInputError(f"a law needs one number a point, {self.shape[:1]}")
 
         def apply(v: np.ndarray) -> np.ndarray:
             v = np.reshape(v, (self.shape[0], -1))
@@ -384,7 +394,3 @@ class MarkovOperator(LinearOperator):
     def _need_square(self, what: str) -> None:
         if not self.square:
             raise InvalidInputError(f"{what} needs the queries to be the keys' points")
-
-
-def _is_cupy(array: Any) -> bool:
-    return hasattr(array, "__cuda_array_interface__")

@@ -15,7 +15,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from ..errors import InvalidInputError, NotConvergedError
+from ..arrays import real_array
+from ..errors import InvalidInputError, NotConvergedError, require_flag, require_real
 from ..kernels import gaussian_sums
 from ..scores import CoifmanLafon, Distance, KeyPotential, Normalisation, Sinkhorn, TargetMeasure
 from .generator import UNDERFLOW, refuse_empty_rows
@@ -30,7 +31,8 @@ def log_row_sums(points: np.ndarray, beta: float, *, self_loops: bool) -> np.nda
     NoMassError
         When a point has no other within reach and self-loops are left out.
     """
-    exclude = None if self_loops else np.arange(len(points))
+    points = real_array("points", points)
+    exclude = None if require_flag("self_loops", self_loops) else np.arange(len(points))
     log_q, _ = gaussian_sums(points, points, beta, exclude=exclude)
     refuse_empty_rows(log_q >= UNDERFLOW, beta)
     return log_q
@@ -62,9 +64,7 @@ def coifman_lafon(points: np.ndarray, beta: float, alpha: float, *, self_loops: 
     ----------
     Coifman and Lafon, Diffusion maps, 2006.
     """
-    if not np.isfinite(alpha):
-        raise InvalidInputError(f"alpha must be a finite number, not {alpha!r}")
-    return -alpha * log_row_sums(points, beta, self_loops=self_loops)
+    return -require_real("alpha", alpha) * log_row_sums(points, beta, self_loops=self_loops)
 
 
 def target_measure(
@@ -91,7 +91,7 @@ def target_measure(
     ------
     InvalidInputError, NoMassError
     """
-    log_target = np.asarray(log_target, dtype=float)
+    log_target = real_array("log_target", log_target, finite=False)
     if log_target.shape != (len(points),) or not np.all(np.isfinite(log_target)):
         raise InvalidInputError(
             f"log_target needs one finite number a point, ({len(points)},), "
@@ -135,8 +135,9 @@ def sample_log_weights(
     NotConvergedError
         When Sinkhorn's iteration does not reach its tolerance.
     """
-    features = np.asarray(features, dtype=float)
-    points = features if points is None else points
+    features = real_array("features", features)
+    points = features if points is None else real_array("points", points)
+    require_flag("self_loops", self_loops)
     weights = _weights(score.normalisation, features, points, beta, self_loops, tolerance)
     doob = score.doob_log_weights(features)
     return weights if doob is None else weights + doob

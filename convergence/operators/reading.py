@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInputError
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_flag
 from ..scores import Head
 from .currents import elimination_law, entropy_production
 from .entries import log_matrix
@@ -84,6 +85,7 @@ def read_head(
     """
     head = Head(queries, keys, member)
     n, d = head.queries.shape
+    require_flag("causal", causal)
     operator = head_operator(head, causal=causal)
     log_p = log_matrix(operator)
     p = np.exp(log_p)
@@ -92,7 +94,10 @@ def read_head(
     entropies = -np.sum(p * np.where(p > 0, log_p, 0), axis=1)
     scores = head.scores()
     skew, symmetric = 0.5 * (scores - scores.T), 0.5 * (scores + scores.T)
-    half_bond = 0.5 * (np.diag(scores)[:, None] + np.diag(scores)) - symmetric
+    # bonds and affinities are free of what tokens share
+    a, b, _ = head.centred
+    own = scores if a is b else a @ b.T
+    half_bond = 0.5 * (np.diag(own)[:, None] + np.diag(own)) - 0.5 * (own + own.T)
     link_norm, symmetric_norm = np.linalg.norm(skew), np.linalg.norm(symmetric)
     positive, negative = head.signature
     return HeadReading(
@@ -105,7 +110,7 @@ def read_head(
         epsilon_rev=float(np.linalg.norm(coupling - coupling.T) / np.linalg.norm(coupling)),
         effective_neighbours=float(np.exp(np.mean(entropies))),
         entropy_production=entropy_production(operator, law),
-        cycle_affinities=_largest_affinities(2 * skew),
+        cycle_affinities=_largest_affinities(own - own.T),
         bond_norm=float(np.linalg.norm(half_bond)),
         link_norm=float(link_norm),
     )
@@ -123,7 +128,7 @@ def read_heads(
     member, causal
         As in `read_head`.
     """
-    queries, keys = np.asarray(queries, dtype=float), np.asarray(keys, dtype=float)
+    queries, keys = real_array("queries", queries), real_array("keys", keys)
     if queries.ndim < 3 or queries.shape != keys.shape:
         raise InvalidInputError(
             f"a batch needs queries and keys of one shape (..., n, d), not {queries.shape} and "

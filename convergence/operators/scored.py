@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import array_module
 from ..errors import InvalidInputError
 from ..kernels import score_sums
+from ..scores import ProductScore
 from .markov import Component, MarkovOperator
 
 PairScore = Callable[[Any, Any, float], Any]
@@ -47,8 +49,10 @@ class ScoreOperator(MarkovOperator):
         *,
         self_loops: bool = True,
     ) -> None:
-        super().__init__([Component(queries, keys, log_weights)], beta, self_loops=self_loops)
-        if self.device != "cpu":
+        super().__init__(
+            [Component(queries, keys, log_weights)], beta, self_loops=self_loops, reach=False
+        )
+        if self.device != "cpu" and not isinstance(score, ProductScore):
             raise InvalidInputError(
                 "scores that are no distance are summed on the CPU: make the operator outside "
                 "`with use_device('cuda')`"
@@ -60,17 +64,18 @@ class ScoreOperator(MarkovOperator):
         """False: nothing is known of a score's symmetry."""
         return False
 
-    @cached_property
-    def _forward(self) -> list[Callable[..., tuple[Any, Any]]]:
-        only = self.components_[0]
+    def _over_keys(
+        self, component: Component, exclude: np.ndarray | None
+    ) -> Callable[..., tuple[Any, Any]]:
+        c = component
 
         def sums(values: Any = None, centers: Any = None) -> tuple[Any, Any]:
             return score_sums(
-                self.score, only.queries, only.keys, self.beta, only.log_weights, values, centers,
-                exclude=self._exclude,
+                self.score, c.queries, c.keys, self.beta, c.log_weights, values, centers,
+                exclude=exclude, xp=array_module(self.device),
             )  # fmt: skip
 
-        return [sums]
+        return sums
 
     @cached_property
     def _backward(self) -> list[Callable[..., tuple[Any, Any]]]:
@@ -82,7 +87,7 @@ class ScoreOperator(MarkovOperator):
         def sums(values: Any) -> tuple[Any, Any]:
             return score_sums(
                 transposed, only.keys, only.queries, self.beta, -self.log_degrees[:, 0], values,
-                exclude=self._exclude,
+                exclude=self._exclude, xp=array_module(self.device),
             )  # fmt: skip
 
         return [sums]

@@ -4,7 +4,7 @@ from .causal import Causal
 from .conventions import CONVENTIONS, beta_from
 from .distance import Distance, Part
 from .general_links import GeneralLink
-from .heads import MEMBERS, CausalScore, Head
+from .heads import MEMBERS, CausalScore, Head, ProductScore
 from .indefinite_head import IndefiniteHead
 from .links import harmonic_link, killing_link
 from .mixtures import Jump, Mixture
@@ -41,6 +41,7 @@ __all__ = [
     "Normalisation",
     "Part",
     "PerPointMetric",
+    "ProductScore",
     "Score",
     "Sinkhorn",
     "TargetMeasure",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, require_flag, require_whole
 from .distance import squared_distances
 
 
@@ -28,6 +28,10 @@ class Causal:
 
     axis: int = 0
     reversed: bool = False
+
+    def __post_init__(self) -> None:
+        require_whole("axis", self.axis)
+        require_flag("reversed", self.reversed)
 
     def __call__(self, queries: Any, keys: Any, beta: float) -> Any:
         """s of every pair, shape (len(queries), len(keys))."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import real_array
 from ..errors import InvalidInputError
 from .links import Matrix, matrix_of
 from .normalisations import RANDOM_WALK, KeyPotential, Normalisation, Sinkhorn
@@ -77,6 +78,7 @@ class Distance:
     link: Matrix = ()
 
     def __post_init__(self) -> None:
+        real_array("the Doob vector", self.doob, finite=False)
         if len(self.link):
             object.__setattr__(self, "link", matrix_of(self.link))
         if self.link and isinstance(self.normalisation, Sinkhorn):
@@ -101,11 +103,10 @@ class Distance:
         """The vector a = ∇ log h, shape (D,)."""
         if not self.doob:
             return np.zeros(ambient_dim)
-        if len(self.doob) != ambient_dim or not np.all(np.isfinite(self.doob)):
-            raise InvalidInputError(
-                f"the Doob vector needs {ambient_dim} finite numbers, not {self.doob}"
-            )
-        return np.asarray(self.doob, dtype=float)
+        slope = real_array("the Doob vector", self.doob)
+        if slope.shape != (ambient_dim,):
+            raise InvalidInputError(f"the Doob vector needs {ambient_dim} numbers, not {self.doob}")
+        return slope
 
     def one_form(self, features: np.ndarray) -> np.ndarray:
         """c = Mᵀx, the gradient of the link xᵀMy in y at y = x; shape (..., D)."""
@@ -115,7 +116,7 @@ class Distance:
             raise InvalidInputError(
                 f"the link needs {np.shape(features)[-1]} rows and columns, not {len(self.link)}"
             )
-        return np.asarray(features, dtype=float) @ np.asarray(self.link)
+        return real_array("features", features, finite=False) @ np.asarray(self.link)
 
     def queries(self, points: np.ndarray, beta: float) -> np.ndarray:
         """u = x + Mᵀx/(2β)."""

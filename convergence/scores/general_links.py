@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import InvalidInputError
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_real
 from ..spaces.expressions import parse, symbol
 from .distance import squared_distances
 
@@ -95,7 +96,7 @@ class GeneralLink:
         InvalidInputError
             When a is not finite at any pair, or a(y, x) is not -a(x, y) at those looked at.
         """
-        queries, keys = np.asarray(queries, dtype=float), np.asarray(keys, dtype=float)
+        queries, keys = real_array("queries", queries), real_array("keys", keys)
         found = self._pairs(queries, keys)
         if not np.all(np.isfinite(found)):
             raise InvalidInputError(f"{self!r} is not finite at some pairs of points")
@@ -110,7 +111,7 @@ class GeneralLink:
     def _pairs(self, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
         shape = len(queries), len(keys)
         if callable(self.link):
-            found = np.asarray(self.link(queries, keys), dtype=float)
+            found = real_array("the link", self.link(queries, keys), finite=False)
             if found.shape != shape:
                 raise InvalidInputError(f"{self!r} gave shape {found.shape} for {shape} pairs")
             return found
@@ -118,7 +119,8 @@ class GeneralLink:
         self._need(dim, queries.shape[1])
         x, y = queries.T[:dim, :, None], keys.T[:dim, None, :]
         with np.errstate(all="ignore"):  # what is not finite is refused by `values`
-            return np.broadcast_to(np.asarray(function(*x, *y), dtype=float), shape)
+            found = real_array("the link", function(*x, *y), finite=False)
+        return np.broadcast_to(found, shape)
 
     def _need(self, dim: int, given: int) -> None:
         if given < dim:
@@ -126,7 +128,7 @@ class GeneralLink:
 
     def __call__(self, queries: Any, keys: Any, beta: float) -> Any:
         """s of every pair, shape (len(queries), len(keys))."""
-        queries, keys = np.asarray(queries, dtype=float), np.asarray(keys, dtype=float)
+        queries, keys = real_array("queries", queries), real_array("keys", keys)
         return self.values(queries, keys) - beta * squared_distances(queries, keys)
 
     def one_form(self, features: np.ndarray) -> np.ndarray:
@@ -145,7 +147,7 @@ class GeneralLink:
         InvalidInputError
             When the form of a function is not its slope at the points looked at.
         """
-        features = np.asarray(features, dtype=float)
+        features = real_array("features", features)
         if callable(self.link):
             return self._checked_form(features)
         found = np.zeros(features.shape)
@@ -158,7 +160,7 @@ class GeneralLink:
     def _checked_form(self, features: np.ndarray) -> np.ndarray:
         """The form of a function, held against its differences at a few points."""
         assert self.form is not None
-        found = np.asarray(self.form(features), dtype=float)
+        found = real_array("the form of a link", self.form(features))
         if found.shape != features.shape:
             raise InvalidInputError(
                 f"the form of {self!r} gave shape {found.shape} for points {features.shape}"
@@ -188,6 +190,7 @@ class GeneralLink:
         -------
         GeneralLink
         """
+        factor = require_real("factor", factor)
         link, form = self.link, self.form
         if not callable(link):
             return GeneralLink(f"{factor!r}*({link})")

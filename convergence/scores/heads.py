@@ -10,16 +10,20 @@ With q and k the queries and keys of the tokens, m = (q + k)/√2 and n = (q - k
 | DMAP   | -½|m_i - m_j|²                                                    |
 
 Every one is s_ij = ⟨a_i, b_j⟩ + (terms of i) + (terms of j), and row normalisation cancels the
-terms of i.
+terms of i. So does what all keys share: a coordinate in which all of them lie within a factor of
+two is taken less the smallest of them, which is exact in floating point.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError, require_positive
+from ..arrays import common_part, index_array, real_array
+from ..errors import InvalidInputError, require_flag, require_positive
+from .distance import squared_distances
 
 MEMBERS = ("ATTN", "DMTN", "ATAP", "DMAP")
 
@@ -53,7 +57,7 @@ class Head:
 
     def __post_init__(self) -> None:
         for name in ("queries", "keys"):
-            object.__setattr__(self, name, _matrix(name, getattr(self, name)))
+            object.__setattr__(self, name, _matrix(name, getattr(self, name)).copy())
         if self.queries.shape != self.keys.shape:
             raise InvalidInputError(
                 f"a head needs as many queries as keys, of one dimension, not {self.queries.shape} "
@@ -114,11 +118,34 @@ class Head:
         a, _ = self.factors
         return -0.5 * np.sum(a * a, axis=1) if self.member == "DMAP" else np.zeros(len(a))
 
+    @property
+    def centred(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """a', b' and c with ⟨a'_i, b'_j⟩ + c_j = s_ij + (terms of i): shorter where tokens share.
+
+        a' = a - a₀ and b' = b - b₀, exact, with a₀ and b₀ zero in every coordinate where tokens
+        differ by more than a factor of two. c = b' a₀, for DMAP -½|b'|².
+
+        Returns
+        -------
+        a', b' : ndarray, shape (n, r)
+            One array for DMAP.
+        c : ndarray, shape (n,)
+        """
+        a, b = self.factors
+        shared = common_part(a)
+        left = a - shared
+        if a is b:
+            return left, left, -0.5 * np.sum(left * left, axis=1)
+        right = b - common_part(b)
+        return left, right, right @ shared
+
     def kernel(self, beta: float = 0.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Queries u, keys v and log-weights c with exp(-β|u_i - v_j|² + c_j) ∝_i exp(s_ij).
 
-        u = a/√(2β), v = b/√(2β), c = ½|b|² + o: for ATTN at β = ½ u = q, v = k, c = ½|k|². Any
-        β > 0 gives the same Markov operator.
+        u = a'/√(2β), v = b'/√(2β), c = ½|b'|² + c': for ATTN at β = ½ u = q, v = k, c = ½|k|², but
+        for what all tokens share (`centred`). Any β > 0 gives the same Markov operator.
+
+        Exponents carry the rounding of β|u|² and β|v|², see `kernel_size`.
 
         Returns
         -------
@@ -127,27 +154,38 @@ class Head:
         c : ndarray, shape (n,)
         """
         root = np.sqrt(2 * require_positive("beta", beta))
-        a, b = self.factors
+        a, b, c = self.centred
         u = a / root
         v = u if a is b else b / root
-        return u, v, 0.5 * np.sum(b * b, axis=1) + self.offsets
+        return u, v, 0.5 * np.sum(b * b, axis=1) + c
+
+    @property
+    def kernel_size(self) -> float:
+        """Largest β|u|² + β|v|² of `kernel`: log P is off by the rounding of so large a number."""
+        a, b, _ = self.centred
+        return 0.5 * sum(float(np.max(np.sum(f * f, axis=1))) for f in (a, b))
 
     @property
     def row_terms(self) -> np.ndarray:
         """r, shape (n,), with s_ij = -β|u_i - v_j|² + c_j + r_i: the way back to the score."""
-        a, _ = self.factors
-        return 0.5 * np.sum(a * a, axis=1) + self.offsets
+        a, b = self.factors
+        if a is b:
+            return np.zeros(len(a))
+        left = self.centred[0]
+        return 0.5 * np.sum(left * left, axis=1) + a @ common_part(b)
 
     def scores(self) -> np.ndarray:
         """All s_ij, shape (n, n)."""
         a, b = self.factors
-        return a @ b.T + self.offsets[:, None] + self.offsets
+        return -0.5 * squared_distances(a, b) if a is b else a @ b.T
 
     def pair_scores(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """s_ij at given pairs, shape (pairs,)."""
         a, b = self.factors
-        offsets = self.offsets
-        return np.sum(a[rows] * b[columns], axis=-1) + offsets[rows] + offsets[columns]
+        rows, columns = self._tokens(rows, columns)
+        if a is b:
+            return -0.5 * np.sum((a[rows] - a[columns]) ** 2, axis=-1)
+        return np.sum(a[rows] * b[columns], axis=-1)
 
     def squared_bond(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """d²_ij = s_ii + s_jj - s_ij - s_ji = ⟨a_i - a_j, b_i - b_j⟩ at given pairs.
@@ -155,13 +193,19 @@ class Head:
         Negative where the form of the head is not positive definite.
         """
         a, b = self.factors
+        rows, columns = self._tokens(rows, columns)
         return np.sum((a[rows] - a[columns]) * (b[rows] - b[columns]), axis=-1)
 
     def link(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The antisymmetric part ½(s_ij - s_ji) at given pairs."""
         a, b = self.factors
+        rows, columns = self._tokens(rows, columns)
         forward = np.sum(a[rows] * b[columns], axis=-1)
         return 0.5 * (forward - np.sum(a[columns] * b[rows], axis=-1))
+
+    def _tokens(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n = len(self.queries)
+        return index_array("rows", rows, n), index_array("columns", columns, n)
 
     @property
     def sites(self) -> np.ndarray:
@@ -205,13 +249,21 @@ class Head:
 
 
 def _matrix(name: str, array: np.ndarray) -> np.ndarray:
-    matrix = np.asarray(array, dtype=float)
-    if matrix.ndim != 2 or not matrix.size or not np.all(np.isfinite(matrix)):
+    matrix = real_array(name, array)
+    if matrix.ndim != 2 or not matrix.size:
         raise InvalidInputError(
-            f"{name} must be a matrix of finite numbers, not of shape {matrix.shape}"
-            + ("" if matrix.ndim != 2 else " with NaN, infinity or nothing in it")
+            f"{name} must be a matrix with a row a token, not of shape {matrix.shape}"
         )
     return matrix
+
+
+@dataclass(frozen=True)
+class ProductScore:
+    """⟨x, y⟩ of query and key, whatever β, for `convergence.kernels.score_sums`."""
+
+    def __call__(self, queries: Any, keys: Any, beta: float) -> Any:
+        """The products, shape (len(queries), len(keys)), of the array library of the points."""
+        return queries @ keys.T
 
 
 @dataclass(frozen=True)
@@ -220,10 +272,21 @@ class CausalScore:
 
     A call (queries, keys, β), for `convergence.kernels.score_sums`, takes rows (a, position) and
     (b, position). The score does not depend on β.
+
+    Parameters
+    ----------
+    distances : bool
+        Whether the score is -½|a_i - b_j|² instead.
     """
+
+    distances: bool = False
+
+    def __post_init__(self) -> None:
+        require_flag("distances", self.distances)
 
     def __call__(self, queries: np.ndarray, keys: np.ndarray, beta: float) -> np.ndarray:
         """The masked scores, shape (len(queries), len(keys))."""
-        scores = queries[:, :-1] @ keys[:, :-1].T
+        a, b = queries[:, :-1], keys[:, :-1]
+        scores = -0.5 * squared_distances(a, b) if self.distances else a @ b.T
         later = keys[:, -1][None, :] > queries[:, -1][:, None]
         return np.where(later, -np.inf, scores)

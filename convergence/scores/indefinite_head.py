@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidInputError, require_positive
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_positive, require_real
 from .distance import Part
 
 
@@ -42,7 +43,7 @@ class IndefiniteHead:
     def __post_init__(self) -> None:
         require_positive("second", self.second)
         require_positive("a jump rate", self.rate)
-        if not abs(self.third) < self.second / 2:
+        if not abs(require_real("third", self.third)) < self.second / 2:
             raise InvalidInputError(
                 f"|third| must be under second/2 = {self.second / 2:g}, not {self.third!r}: else "
                 "the score has no maximum at 0 or at π"
@@ -65,8 +66,9 @@ class IndefiniteHead:
 
     def fourier_features(self, points: np.ndarray) -> np.ndarray:
         """(cos kθ, sin kθ), k = 1, 2, 3, of points (..., 2) on the unit circle; shape (..., 6)."""
-        points = np.asarray(points, dtype=float)
-        if points.shape[-1] != 2 or np.any(np.abs(np.linalg.norm(points, axis=-1) - 1) > 1e-9):
+        points = real_array("points", points)
+        off = points.shape[-1:] != (2,) or np.abs(np.linalg.norm(points, axis=-1) - 1) > 1e-9
+        if np.any(off):
             raise InvalidInputError("an indefinite head needs points on the unit circle")
         theta = np.arctan2(points[..., 1], points[..., 0])[..., None] * np.arange(1, 4)
         return np.stack([np.cos(theta), np.sin(theta)], axis=-1).reshape(*points.shape[:-1], 6)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, require_positive
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -24,14 +25,9 @@ def matrix_of(rows: object) -> Matrix:
     ------
     InvalidInputError
     """
-    try:
-        found = np.asarray(rows, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"a link must be a matrix of real numbers ({error})") from error
-    if found.ndim != 2 or found.shape[0] != found.shape[1] or not np.all(np.isfinite(found)):
-        raise InvalidInputError(
-            f"a link must be a square matrix of finite numbers, not an array {found.shape}"
-        )
+    found = real_array("a link", rows)
+    if found.ndim != 2 or found.shape[0] != found.shape[1]:
+        raise InvalidInputError(f"a link must be a square matrix, not an array {found.shape}")
     return tuple(tuple(row) for row in found.tolist())
 
 
@@ -68,7 +64,8 @@ def harmonic_link(coefficients: Sequence[float], radii: Sequence[float] = ()) ->
             f"{len(coefficients)} coefficients need as many radii, not {len(lengths)}"
         )
     found = np.zeros((2 * len(lengths), 2 * len(lengths)))
-    for i, (c, radius) in enumerate(zip(coefficients, lengths, strict=True)):
+    numbers = real_array("coefficients", coefficients).tolist()
+    for i, (c, radius) in enumerate(zip(numbers, lengths, strict=True)):
         found[2 * i, 2 * i + 1], found[2 * i + 1, 2 * i] = c / radius**2, -c / radius**2
     return matrix_of(found)
 
@@ -84,6 +81,7 @@ def killing_link(omega: Sequence[float]) -> Matrix:
     -------
     Matrix, shape (3, 3)
     """
-    if len(omega) != 3:
+    rotation = real_array("omega", omega)
+    if rotation.shape != (3,):
         raise InvalidInputError(f"a rotation in space needs three numbers, not {omega}")
-    return matrix_of(np.cross(np.eye(3), np.asarray(omega, dtype=float)) * -1.0)
+    return matrix_of(np.cross(np.eye(3), rotation) * -1.0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import real_array
 from ..errors import InvalidInputError, require_positive
 from ..spaces import Polynomial, Space
 from .distance import Distance, Part
@@ -51,6 +52,7 @@ class Jump:
         if self.beta is not None:
             require_positive("beta of a jump law", self.beta)
         require_positive("exponent", self.exponent)
+        real_array("the shift of a jump", self.shift)
         if self.shift and len(self.shift) != len(self.matrix):
             raise InvalidInputError(
                 f"the shift of a jump needs {len(self.matrix)} numbers, not {len(self.shift)}"
@@ -58,10 +60,10 @@ class Jump:
 
     def destination(self, x: np.ndarray) -> np.ndarray:
         """T(x), shape (..., D)."""
-        x = np.asarray(x, dtype=float)
-        if x.shape[-1] != len(self.matrix):
+        x = real_array("points", x)
+        if x.shape[-1:] != (len(self.matrix),):
             raise InvalidInputError(
-                f"a jump in {len(self.matrix)} coordinates cannot start from {x.shape[-1]}"
+                f"a jump in {len(self.matrix)} coordinates cannot start from shape {x.shape}"
             )
         return x @ np.asarray(self.matrix).T + np.asarray(self.shift or 0.0)
 
@@ -132,6 +134,7 @@ class Mixture:
 
     def parts(self, features: np.ndarray, beta: float) -> list[Part]:
         """The local kernel first, then one part a jump."""
+        features = real_array("points", features)
         (local,) = self.local.parts(features, beta)
         # exp(-β|x-y|² + xᵀMy) = exp(-β|u-y|²) exp(β(|u|² - |x|²))
         change = local.queries - features

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import InvalidInputError
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_flag
+from ..spaces.expressions import improper
 
 Expressions = tuple[tuple[str, ...], ...]
 """A matrix of SymPy expressions in the coordinates u0, u1, ..., as text."""
@@ -65,6 +67,8 @@ class PerPointMetric:
     periodic: bool = True
 
     def __post_init__(self) -> None:
+        require_flag("symmetrised", self.symmetrised)
+        require_flag("periodic", self.periodic)
         if bool(self.metric) == bool(self.factor):
             raise InvalidInputError("a per-point metric needs either metric=... or factor=...")
         columns = self.dim if self.metric else len(self.factor[0])
@@ -100,6 +104,7 @@ class PerPointMetric:
 
     def coordinates(self, points: Any) -> Any:
         """The coordinates (n, d) of points (n, 2d) on circles, or of points (n, d)."""
+        points = real_array("points", points)
         needed = (2 if self.periodic else 1) * self.dim
         if points.ndim != 2 or points.shape[1] != needed:
             raise InvalidInputError(
@@ -134,6 +139,7 @@ class PerPointMetric:
         expressions = self.metric or self.factor
         entries = _compiled(expressions)(*coordinates.T)
         found = np.stack([np.broadcast_to(e, coordinates.shape[:1]) for e in entries])
+        found = real_array("entries of the metric", found, finite=False)
         return found.reshape(len(expressions), len(expressions[0]), -1)
 
     def _square(self, entries: Any, differences: list[Any]) -> Any:
@@ -160,6 +166,7 @@ def symbolic(expressions: Expressions) -> sympy.ImmutableMatrix:
         try:
             entry = sympy.sympify(text, locals=names)
             known = isinstance(entry, sympy.Expr) and entry.free_symbols <= set(symbols)
+            known = known and not improper(entry)
         except (sympy.SympifyError, TypeError, AttributeError):
             known = False
         if not known:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy import optimize, stats
 
-from ..errors import InvalidInputError, QuadratureError, SamplerError
+from ..errors import InvalidInputError, QuadratureError, SamplerError, require_flag
 
 # nodes of the finest tensor rule, and of the grid on which a maximum is looked for
 MOST_NODES = 4_000_000
@@ -43,6 +43,7 @@ class Coordinate:
     periodic: bool = False
 
     def __post_init__(self) -> None:
+        require_flag("periodic", self.periodic)
         if not self.name.isidentifier() or re.fullmatch(r"x\d+", self.name):
             raise InvalidInputError(
                 f"{self.name!r} cannot name a coordinate: an identifier other than x0, x1, ... "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..arrays import real_array
 from ..errors import InvalidInputError
 from .box import Coordinate, integral, low_discrepancy, maximum, rejection_sample
 from .expressions import ChartFunction, Compiled, Expression, PlainData, compiled, parse, symbol
@@ -126,6 +127,22 @@ class Chart(PlainData, Space):
     @property
     def ambient_dim(self) -> int:
         return len(self.embedding)
+
+    @property
+    def point_dim(self) -> int:
+        return self.dim
+
+    def refuse_outside(self, x: np.ndarray) -> None:
+        """Raise InvalidInputError where a bounded coordinate of points (..., d) is out of range."""
+        for a, c in enumerate(self.coordinates):
+            inside = np.isfinite(x[..., a]) & (
+                c.periodic | (c.low <= x[..., a]) & (x[..., a] <= c.high)
+            )
+            if not np.all(inside):
+                raise InvalidInputError(
+                    f"some points have {c.name} outside [{c.low:g}, {c.high:g}] and do not lie "
+                    f"on {self}"
+                )
 
     # -- expressions and what is compiled from them ------------------------------------------
 
@@ -326,7 +343,7 @@ class Chart(PlainData, Space):
 
         Its metric is the Cauchy-Green tensor JᵀWᵀWJ.
         """
-        matrix = np.asarray(matrix, dtype=float)
+        matrix = real_array("matrix", matrix, finite=False)
         shaped = matrix.ndim == 2 and matrix.shape[1] == self.ambient_dim
         if not (shaped and np.all(np.isfinite(matrix))):
             raise InvalidInputError(

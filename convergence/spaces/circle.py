@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import real_array
+from ..errors import require_real
 from .polynomials import Polynomial, fourier_mode
 from .sphere import Sphere
 
@@ -21,16 +23,19 @@ class Circle(Sphere):
     """
 
     def __init__(self, kappa: float = 0.0, mean_angle: float = 0.0, radius: float = 1.0) -> None:
+        mean_angle = require_real("mean_angle", mean_angle)
         mu = (float(np.cos(mean_angle)), float(np.sin(mean_angle)))
         super().__init__(1, kappa, mu if kappa else (), radius)
 
     @staticmethod
     def angle(x: np.ndarray) -> np.ndarray:
         """The angle θ in (-π, π] of points (..., 2)."""
+        x = real_array("points", x, finite=False)
         return np.arctan2(x[..., 1], x[..., 0])
 
     def at(self, theta: np.ndarray | float) -> np.ndarray:
         """The points with angle θ, shape (..., 2)."""
+        theta = real_array("theta", theta)
         return self.radius * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:

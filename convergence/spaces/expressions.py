@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 from sympy.core.function import AppliedUndef
 
+from ..arrays import real_array
 from ..errors import InvalidInputError
 
 Expression: TypeAlias = str | sympy.Expr
@@ -20,6 +21,11 @@ Compiled: TypeAlias = Callable[[np.ndarray], np.ndarray]
 def symbol(name: str) -> sympy.Symbol:
     """The real symbol of a coordinate."""
     return sympy.Symbol(name, real=True)
+
+
+def improper(expression: sympy.Expr) -> bool:
+    """Whether NaN or an infinity stands in it."""
+    return expression.has(sympy.nan, sympy.oo, -sympy.oo, sympy.zoo)
 
 
 def parse(expression: Expression, known: Mapping[str, sympy.Expr], what: str) -> sympy.Expr:
@@ -42,7 +48,7 @@ def parse(expression: Expression, known: Mapping[str, sympy.Expr], what: str) ->
         parsed = sympy.sympify(expression, locals=dict(known))
     except (sympy.SympifyError, SyntaxError, TypeError, AttributeError) as error:
         raise InvalidInputError(f"{what}: {expression!r} is no expression ({error})") from error
-    if not isinstance(parsed, sympy.Expr):
+    if not isinstance(parsed, sympy.Expr) or improper(parsed):
         raise InvalidInputError(f"{what}: {expression!r} is no expression")
     own = {s: known[s.name] for s in parsed.free_symbols if getattr(s, "name", "") in known}
     left = parsed.free_symbols - set(own) - set().union(*(e.free_symbols for e in known.values()))
@@ -63,7 +69,7 @@ def compiled(names: Sequence[str], expressions: Sequence[sympy.Expr]) -> Compile
     function = sympy.lambdify([symbol(n) for n in names], expressions, ["scipy", "numpy"], cse=True)
 
     def evaluate(x: np.ndarray) -> np.ndarray:
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         if x.shape[-1:] != (len(names),):
             raise InvalidInputError(
                 f"points need {len(names)} coordinates ({', '.join(names)}), not shape {x.shape}"
@@ -71,6 +77,8 @@ def compiled(names: Sequence[str], expressions: Sequence[sympy.Expr]) -> Compile
         found = np.empty((len(expressions), *x.shape[:-1]))
         with np.errstate(all="ignore"):  # the caller judges what is not finite
             for i, column in enumerate(function(*np.moveaxis(x, -1, 0))):
+                if np.iscomplexobj(column):
+                    raise InvalidInputError(f"{expressions[i]} is complex: give a real expression")
                 found[i] = column
         return np.moveaxis(found, 0, -1)
 

@@ -10,6 +10,7 @@ import sympy
 from numpy.polynomial import hermite_e
 from scipy import linalg, stats
 
+from ..arrays import real_array
 from ..errors import InvalidInputError
 from .polynomials import Polynomial, coordinates
 from .space import Space
@@ -33,7 +34,7 @@ class Gaussian(Space):
     covariance: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        sigma = np.asarray(self.covariance, dtype=float)
+        sigma = real_array("the covariance", self.covariance)
         if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1] or not np.allclose(sigma, sigma.T):
             raise InvalidInputError("the covariance must be a square, symmetric matrix")
         try:
@@ -70,12 +71,13 @@ class Gaussian(Space):
         return rng.multivariate_normal(np.zeros(self.dim), self.sigma, n, method="cholesky")
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
+        x = real_array("points", x, finite=False)
         return np.asarray(stats.multivariate_normal(cov=self.sigma).logpdf(x)).reshape(
             np.shape(x)[:-1]
         )
 
     def log_density_gradient(self, x: np.ndarray) -> np.ndarray:
-        return -np.asarray(x) @ self.precision
+        return -real_array("points", x, finite=False) @ self.precision
 
     def projector(self, x: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.eye(self.dim), (*np.shape(x), self.dim))

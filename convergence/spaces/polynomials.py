@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 import sympy
 
-from ..errors import InvalidInputError
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_real, require_whole
 
 
 def coordinates(ambient_dim: int) -> tuple[sympy.Symbol, ...]:
@@ -40,6 +41,7 @@ class Polynomial:
     name: str = ""
 
     def __post_init__(self) -> None:
+        require_whole("ambient_dim", self.ambient_dim, 1)
         _ = self.poly
 
     @classmethod
@@ -58,8 +60,10 @@ class Polynomial:
         try:
             expression = sympy.sympify(self.expression, locals={str(s): s for s in symbols})
             poly = sympy.Poly(expression, *symbols)
-            [float(c) for c in poly.coeffs()]
-        except (sympy.SympifyError, sympy.PolynomialError, TypeError) as error:
+            for c in poly.coeffs():
+                require_real("a coefficient", float(c))
+        except (sympy.SympifyError, sympy.PolynomialError, SyntaxError, TypeError, ValueError,
+                AttributeError) as error:  # fmt: skip
             raise InvalidInputError(
                 f"{self.expression!r} is no real polynomial in x0 ... x{self.ambient_dim - 1}"
             ) from error
@@ -85,7 +89,7 @@ class Polynomial:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """f(x) for points x of shape (..., D)."""
-        x = np.asarray(x, dtype=float)
+        x = real_array("points", x, finite=False)
         if x.shape[-1:] != (self.ambient_dim,):
             raise InvalidInputError(
                 f"a polynomial in {self.ambient_dim} coordinates cannot take points of shape "
@@ -119,7 +123,9 @@ class Polynomial:
         Uses p^a - q^a = (p - q) Σ_k p^k q^{a-1-k} and the telescoped product, so the relative
         error of the difference is a few rounding errors of its largest term.
         """
-        x, step = np.broadcast_arrays(np.asarray(x, float), np.asarray(step, float))
+        x, step = np.broadcast_arrays(
+            real_array("points", x, finite=False), real_array("steps", step, finite=False)
+        )
         moved = x + step
         total = np.zeros(x.shape[:-1])
         for coefficient, exponents in self._terms:

@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import InvalidInputError, NoReferenceError
+from ..arrays import real_array
+from ..errors import InvalidInputError, NoReferenceError, require_whole
 from .polynomials import Polynomial
 
 
@@ -54,6 +55,30 @@ class Space(ABC):
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """n independent points with law ρ dV, one a row."""
+
+    def located(self, x: np.ndarray) -> np.ndarray:
+        """Points as an array of float64, where they are real, finite and lie on the space.
+
+        Raises
+        ------
+        InvalidInputError
+        """
+        found = real_array("points", x)
+        if found.shape[-1:] != (self.point_dim,):
+            raise InvalidInputError(
+                f"points of {self} are rows of {self.point_dim} coordinates, not an array of shape "
+                f"{found.shape}"
+            )
+        self.refuse_outside(found)
+        return found
+
+    @property
+    def point_dim(self) -> int:
+        """Numbers that make a point: the ambient coordinates, or on a chart its own."""
+        return self.ambient_dim
+
+    def refuse_outside(self, x: np.ndarray) -> None:  # noqa: B027  (all of R^D by default)
+        """Raise InvalidInputError where some points (..., D) do not lie on the space."""
 
     def features(self, x: np.ndarray) -> np.ndarray:
         """What the kernel acts on: the embedded points, shape (..., D)."""
@@ -139,6 +164,7 @@ class Space(ABC):
         InvalidInputError
             When too few candidates remain.
         """
+        require_whole("the number of targets", count, 1)
         points = self.candidates()
         log_density = self.log_density(points)
         keep = log_density >= np.max(log_density) - np.log(4)

@@ -8,8 +8,11 @@ from functools import cached_property
 import numpy as np
 from scipy import special, stats
 
-from ..errors import InvalidInputError
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_positive, require_real, require_whole
 from .space import Space
+
+OFF = 1e-9  # of the radius: points farther from the sphere than this lie off it
 
 
 def log_mean_exponential(d: int, r: np.ndarray | float, *, scaled: bool = False) -> np.ndarray:
@@ -50,13 +53,12 @@ class Sphere(Space):
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.d < 1:
-            raise InvalidInputError(f"a sphere needs dimension d >= 1, not {self.d}")
-        if not (np.isfinite(self.kappa) and self.kappa >= 0):
+        require_whole("the dimension d of a sphere", self.d, 1)
+        if require_real("kappa", self.kappa) < 0:
             raise InvalidInputError(f"kappa must be finite and >= 0, not {self.kappa}")
-        if not (np.isfinite(self.radius) and self.radius > 0):
-            raise InvalidInputError(f"the radius must be finite and > 0, not {self.radius}")
-        if self.kappa > 0 and (len(self.mu) != self.d + 1 or not np.linalg.norm(self.mu) > 0):
+        require_positive("the radius", self.radius)
+        mu = real_array("mu", self.mu)
+        if self.kappa > 0 and (mu.shape != (self.d + 1,) or not np.linalg.norm(mu) > 0):
             raise InvalidInputError(
                 f"kappa > 0 needs a mean direction mu of {self.d + 1} numbers, not {self.mu}"
             )
@@ -85,6 +87,10 @@ class Sphere(Space):
         concentration = 2 * beta * self.radius**2
         return float(np.log(self.volume) + log_mean_exponential(self.d, concentration, scaled=True))
 
+    def refuse_outside(self, x: np.ndarray) -> None:
+        if np.any(np.abs(np.linalg.norm(x, axis=-1) / self.radius - 1) > OFF):
+            raise InvalidInputError(f"some points do not lie on {self}")
+
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if self.kappa == 0:
             unit = stats.uniform_direction(self.d + 1).rvs(n, random_state=rng)
@@ -95,17 +101,17 @@ class Sphere(Space):
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         constant = np.log(self.volume) + log_mean_exponential(self.d, self.kappa)
-        return np.asarray(x) @ self.concentration / self.radius - constant
+        return real_array("points", x, finite=False) @ self.concentration / self.radius - constant
 
     def log_density_gradient(self, x: np.ndarray) -> np.ndarray:
         return np.broadcast_to(self.concentration / self.radius, np.shape(x))
 
     def projector(self, x: np.ndarray) -> np.ndarray:
-        unit = np.asarray(x, dtype=float) / self.radius
+        unit = real_array("points", x, finite=False) / self.radius
         return np.eye(self.d + 1) - unit[..., :, None] * unit[..., None, :]
 
     def mean_curvature(self, x: np.ndarray) -> np.ndarray:
-        return -self.d / self.radius**2 * np.asarray(x, dtype=float)
+        return -self.d / self.radius**2 * real_array("points", x, finite=False)
 
     def candidates(self) -> np.ndarray:
         cube = stats.qmc.Halton(self.d + 1, scramble=False).random(1025)[1:]

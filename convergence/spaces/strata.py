@@ -9,7 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import InvalidInputError, require_positive
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_positive, require_whole
 from .chart import Chart
 from .expressions import ChartFunction, Expression, PlainData
 
@@ -33,6 +34,17 @@ class Flat:
 
     point: tuple[float, ...]
     directions: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        point, directions = (
+            real_array("point", self.point),
+            real_array("directions", self.directions),
+        )
+        if point.ndim != 1 or (directions.size and directions.shape[1:] != point.shape):
+            raise InvalidInputError(
+                f"a flat is a point and directions in one R^D, not {self.point} and "
+                f"{self.directions}"
+            )
 
     def distance(self, features: np.ndarray) -> np.ndarray:
         """|x - nearest point|, shape (...)."""
@@ -59,6 +71,12 @@ class Ring:
     first: int = 0
     second: int = 1
 
+    def __post_init__(self) -> None:
+        real_array("a centre", self.centre)
+        require_positive("the radius", self.radius)
+        for axis in (self.first, self.second):
+            require_whole("an axis", axis)
+
     def distance(self, features: np.ndarray) -> np.ndarray:
         """|x - nearest point|, shape (...)."""
         away = features - np.asarray(self.centre)
@@ -83,6 +101,8 @@ class Stratum(PlainData):
     mass: float = 1.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.chart, Chart):
+            raise InvalidInputError(f"a stratum is a Chart with a mass, not {self.chart!r}")
         require_positive("mass", self.mass)
 
 
@@ -100,6 +120,15 @@ class Ray:
     stratum: int
     start: tuple[float, ...]
     direction: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        require_whole("the stratum of a ray", self.stratum)
+        start, direction = real_array("start", self.start), real_array("direction", self.direction)
+        if start.ndim != 1 or start.shape != direction.shape:
+            raise InvalidInputError(
+                f"a ray has a start and a direction in the coordinates of one chart, not "
+                f"{self.start} and {self.direction}"
+            )
 
 
 @dataclass(frozen=True)
@@ -145,7 +174,7 @@ def by_stratum(
     InvalidInputError
         When a first column is no stratum.
     """
-    points = np.asarray(points, dtype=float)
+    points = real_array("points", points, finite=False)
     found = np.empty(points.shape[:-1] + shape)
     seen = 0
     for k, (dim, piece) in enumerate(pieces):
@@ -208,6 +237,24 @@ class StratifiedSpace(PlainData):
     def __str__(self) -> str:
         return f"{type(self).__name__} of {len(self.strata)} strata in R^{self.ambient_dim}"
 
+    def located(self, points: np.ndarray) -> np.ndarray:
+        """Points as an array of float64, where each lies on the stratum that it names.
+
+        Raises
+        ------
+        InvalidInputError
+        """
+        found = real_array("points", points, finite=False)  # NaN lies outside
+        if found.shape[-1:] != (1 + self.dim,):
+            raise InvalidInputError(
+                f"points of {self} are rows of a stratum and {self.dim} coordinates, not an array "
+                f"of shape {found.shape}"
+            )
+        self.local_dim(found)  # refuses what is no stratum
+        for k, chart in enumerate(self.charts):
+            chart.refuse_outside(found[found[..., 0] == k][:, 1 : 1 + chart.dim])
+        return found
+
     @property
     def charts(self) -> tuple[Chart, ...]:
         return tuple(stratum.chart for stratum in self.strata)
@@ -244,7 +291,7 @@ class StratifiedSpace(PlainData):
 
     def points(self, stratum: int, coordinates: np.ndarray) -> np.ndarray:
         """Points of one stratum from its chart's coordinates (..., dim)."""
-        coordinates = np.asarray(coordinates, dtype=float)
+        coordinates = real_array("coordinates", coordinates)
         found = np.zeros((*coordinates.shape[:-1], 1 + self.dim))
         found[..., 0] = stratum
         found[..., 1 : 1 + coordinates.shape[-1]] = coordinates
@@ -252,7 +299,7 @@ class StratifiedSpace(PlainData):
 
     def along(self, ray: Ray, distances: np.ndarray) -> np.ndarray:
         """Points at distances (...) from the start of a ray."""
-        steps = np.asarray(distances, dtype=float)[..., None] * np.asarray(ray.direction)
+        steps = real_array("distances", distances)[..., None] * np.asarray(ray.direction)
         return self.points(ray.stratum, np.asarray(ray.start) + steps)
 
     def _by_stratum(self, points: np.ndarray, method: str, *shape: int) -> np.ndarray:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import InvalidInputError, require_positive
+from ..arrays import real_array
+from ..errors import InvalidInputError, require_positive, require_real
 from .box import Coordinate, angle
 from .chart import Chart
 from .expressions import Expression
@@ -100,7 +101,7 @@ class CrossingLines(StratifiedSpace):
         log_densities: tuple[Expression, Expression] = ("0", "0"),
         masses: tuple[float, float] = (1.0, 1.0),
     ) -> None:
-        if not 0 < crossing_angle < np.pi:
+        if not 0 < require_real("crossing_angle", crossing_angle) < np.pi:
             raise InvalidInputError(f"lines cross under an angle in (0, π), not {crossing_angle}")
         if len(log_densities) != 2 or len(masses) != 2:
             raise InvalidInputError("two lines have two densities and two masses")
@@ -139,13 +140,14 @@ class StarGraph(StratifiedSpace):
     def __init__(
         self, lengths: Sequence[float], directions: Sequence[Sequence[float]] | None = None
     ) -> None:
+        real_array("lengths", lengths)
         turns = 2 * np.pi * np.arange(len(lengths)) / len(lengths)
         given = (
             np.stack([np.cos(turns), np.sin(turns)], axis=1) if directions is None else directions
         )
-        vectors = np.asarray(given, dtype=float)
-        if len(vectors) != len(lengths) or not len(vectors):
-            raise InvalidInputError(f"{len(lengths)} edges and {len(vectors)} directions")
+        vectors = real_array("directions", given, finite=False)
+        if vectors.ndim != 2 or len(vectors) != len(lengths) or not len(vectors):
+            raise InvalidInputError(f"{len(lengths)} edges need as many directions, not {given!r}")
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.all(np.isfinite(norms) & (norms > 0)):
             raise InvalidInputError("an edge's direction is finite and not zero")
@@ -180,6 +182,11 @@ class LineThroughPlane(StratifiedSpace):
     """
 
     def __init__(self, line_share: float = 0.3, half_length: float = 1.0) -> None:
+        if not 0 < require_real("line_share", line_share) < 1:
+            raise InvalidInputError(
+                f"the line has a share of the sample in (0, 1), not {line_share}"
+            )
+        require_positive("half_length", half_length)
         disc = Chart((Coordinate("r", 0.0, 1.0), angle("u")), ("r*cos(u)", "r*sin(u)", "0"))
         line = Chart((Coordinate("t", -half_length, half_length),), ("0", "0", "t"))
         ends = [Flat((0.0, 0.0, end)) for end in (-half_length, half_length)]
@@ -233,7 +240,7 @@ class Cone(StratifiedSpace):
     """
 
     def __init__(self, radius: float) -> None:
-        if not 0 < radius < 1:
+        if not 0 < require_real("radius", radius) < 1:
             raise InvalidInputError(f"a cone's circle has a radius in (0, 1), not {radius}")
         height = float(np.sqrt(1 - radius**2))
         chart = Chart(
@@ -260,7 +267,7 @@ class OpenBook(StratifiedSpace):
     """
 
     def __init__(self, angles: Sequence[float]) -> None:
-        if not len(angles) or not np.all(np.isfinite(angles)):
+        if real_array("angles", angles).ndim != 1 or not len(angles):
             raise InvalidInputError(f"pages have finite angles, at least one, not {angles!r}")
         box = (Coordinate("a", 0.0, 1.0), Coordinate("h", 0.0, 1.0))
         units = [(float(np.cos(w)), float(np.sin(w)), 0.0) for w in angles]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from ..arrays import real_array
 from ..errors import InvalidInputError
 from .circle import Circle
 from .polynomials import Polynomial, fourier_mode
@@ -26,7 +27,12 @@ class FlatTorus(Space):
     circles: tuple[Circle, ...]
 
     def __post_init__(self) -> None:
-        if not self.circles:
+        given = self.circles
+        if not isinstance(given, tuple) or not all(isinstance(c, Circle) for c in given):
+            raise InvalidInputError(
+                f"a torus is made of a tuple of circles, (Circle(), Circle()), not {given!r}"
+            )
+        if not given:
             raise InvalidInputError("a torus needs at least one circle")
 
     @property
@@ -46,7 +52,12 @@ class FlatTorus(Space):
 
     def blocks(self, x: np.ndarray) -> list[np.ndarray]:
         """The points' coordinates on each circle, a list of arrays (..., 2)."""
-        return [np.asarray(x)[..., 2 * i : 2 * i + 2] for i in range(len(self.circles))]
+        x = real_array("points", x, finite=False)
+        return [x[..., 2 * i : 2 * i + 2] for i in range(len(self.circles))]
+
+    def refuse_outside(self, x: np.ndarray) -> None:
+        for circle, block in zip(self.circles, self.blocks(x), strict=True):
+            circle.refuse_outside(block)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.concatenate([circle.sample(n, rng) for circle in self.circles], axis=1)

@@ -25,7 +25,7 @@ def test_the_engine_keeps_to_the_standard():
     for one, other in zip(got, expected, strict=True):
         assert type(one).__module__.startswith("array_api_strict")
         np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12, atol=1e-13)
-    with pytest.raises(InvalidInputError, match="positive"):
+    with pytest.raises(InvalidInputError, match="> 0"):
         gaussian_sums_blocks(strict[0], strict[1], -1.0)
 
 
@@ -60,3 +60,29 @@ def test_masked_pairs_and_rows():
     assert np.all(np.isfinite(log_mass[1:]))
     k = np.exp(-10.0 * (line[3, 0] - 0.01 - line[:3, 0]) ** 2)
     assert means[3, 0] == pytest.approx(np.sum(k * line[:3, 0]) / np.sum(k), rel=1e-13)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_scores_that_are_no_number_are_named(wrong):
+    """The message says in which rows; a pair that is left out may be anything."""
+
+    def score(x, y, beta):
+        return np.where((x > 0.85) & (y.T > 0.9), wrong, -beta * (x - y.T) ** 2)
+
+    line = np.linspace(0, 1, 9)[:, None]
+    with pytest.raises(InvalidInputError, match=r"2 rows are NaN or plus infinity \(rows 7, 8\)"):
+        score_sums(score, line, line, 10.0, block_size=9)
+    with pytest.raises(InvalidInputError, match=r"1 rows .*\(rows 7\)"):
+        score_sums(score, line, line, 10.0, exclude=np.arange(9), block_size=4)
+    assert np.all(np.isfinite(score_sums(score, line[:7], line, 10.0)[0]))
+
+
+def test_scores_of_a_wrong_kind_are_refused():
+    line = np.linspace(0, 1, 9)[:, None]
+    for score, message in [
+        (lambda x, y, beta: -beta * (x - y.T) ** 2 + 0j, "scores must be an array of real"),
+        (lambda x, y, beta: x, r"shape \(9, 1\) for 9 queries and 9 keys"),
+        (lambda x, y, beta: np.ma.masked_less(x - y.T, 0), "masked"),
+    ]:
+        with pytest.raises(InvalidInputError, match=message):
+            score_sums(score, line, line, 1.0)
