@@ -32,8 +32,8 @@ def test_run_writes_everything_and_check_agrees(tiny, tmp_path):
     folder = tmp_path / "tiny"
     names = {path.name for path in folder.iterdir()}
     assert names >= {
-        "cells.csv.gz", "references.csv", "verdicts.csv", "figure.pdf", "figure.png", "table.tex", "table.md",
-        "provenance.json", "checkpoint.sqlite",
+        "cells.csv.gz", "references.csv", "verdicts.csv", "figure.pdf", "figure.png", "table.tex",
+        "table.md", "provenance.json", "checkpoint.sqlite",
     }  # fmt: skip
     assert invoke("check", tiny, "--output", tmp_path).exit_code == 0
 
