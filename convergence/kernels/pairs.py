@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from .compiled import compiled
 
 _SUMS = {"reassoc", "contract", "nsz", "nnan"}
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer in the low bits
@@ -80,7 +82,7 @@ def _larger(typing_context, x, y):
     return types.float64(types.float64, types.float64), generate
 
 
-@njit(cache=True, forceinline=True, fastmath={"contract"})
+@compiled(forceinline=True, fastmath={"contract"})
 def exp2(x):
     """``2**x`` for x <= 1000, zero for x <= -1000; relative error below 5e-16.
 
@@ -104,7 +106,7 @@ def exp2(x):
     return power if x > _FLOOR else 0.0
 
 
-@njit(cache=True)
+@compiled()
 def lower_log2(top, mass):
     """Lower bound, within one, of ``top + log2(mass)`` for a mass of zero or at least one."""
     if mass <= 0.0:
@@ -112,7 +114,7 @@ def lower_log2(top, mass):
     return top + ((_bits(mass) >> 52) - 1023)
 
 
-@njit(cache=True, forceinline=True, fastmath=_SUMS)
+@compiled(forceinline=True, fastmath=_SUMS)
 def _exponents(points, i, keys, weights, out, n, beta):
     """Fill `out` with ``c_j - beta |u_i - v_j|²``; return the largest."""
     dimension = keys.shape[0]
@@ -143,7 +145,7 @@ def _exponents(points, i, keys, weights, out, n, beta):
     return top
 
 
-@njit(cache=True, forceinline=True, fastmath=_SUMS)
+@compiled(forceinline=True, fastmath=_SUMS)
 def _squares(points, i, keys, out, n):
     """Squared distances in four or more dimensions, two dimensions a pass."""
     dimension = keys.shape[0]
@@ -163,7 +165,7 @@ def _squares(points, i, keys, out, n):
             out[j] += x * x
 
 
-@njit(cache=True, forceinline=True, fastmath=_SUMS)
+@compiled(forceinline=True, fastmath=_SUMS)
 def _weights(buffer, n, top):
     """Turn exponents into weights relative to ``2**top``; return their sum."""
     total = 0.0
@@ -174,7 +176,7 @@ def _weights(buffer, n, top):
     return total
 
 
-@njit(cache=True, forceinline=True, fastmath=_SUMS)
+@compiled(forceinline=True, fastmath=_SUMS)
 def _moment(buffer, values, k, center, n):
     """Weighted sum of one value column, each value taken relative to the row's centre."""
     total = 0.0
@@ -183,7 +185,7 @@ def _moment(buffer, values, k, center, n):
     return total
 
 
-@njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def absorb(rows, n_rows, block, first, n, beta, margin):
     """Add a block, the `n` keys at positions `first` and up, to all rows that can see it.
 
