@@ -13,9 +13,12 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba.misc.appdirs import AppDirs
+
+_settings: Any = numba.config  # its entries are set when it is loaded
 
 
 @cache
@@ -58,12 +61,12 @@ def compiled(**options) -> Callable[[Callable], Callable]:
     """
 
     def decorate(function: Callable) -> Callable:
-        asked = numba.config.CACHE_DIR
+        asked = _settings.CACHE_DIR
         folder = cache_folder(asked)
-        numba.config.CACHE_DIR = folder or asked
+        _settings.CACHE_DIR = folder or asked
         try:
             return numba.njit(cache=folder is not None, **options)(function)
         finally:
-            numba.config.CACHE_DIR = asked
+            _settings.CACHE_DIR = asked
 
     return decorate
