@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .compiled import compiled
 from .cpu import CUT, _gap
 from .machine_code import compiled
 from .tiles import LOG2_E, key_tiles
@@ -42,7 +43,7 @@ def kernel_components(
     return np.argsort(np.argsort(first))[inverse]
 
 
-@compiled
+@compiled()
 def _root(parent, i):
     """Representative of i's component, halving the path to it."""
     while parent[i] != i:
@@ -51,7 +52,7 @@ def _root(parent, i):
     return i
 
 
-@compiled
+@compiled()
 def _join_seen(tiles, beta, least, parent):
     """Join every row (in tile order) with the keys it sees; parent becomes the roots."""
     n, size = tiles.order.shape[0], tiles.leaf_size
@@ -81,7 +82,7 @@ def _join_seen(tiles, beta, least, parent):
         parent[i] = _root(parent, i)
 
 
-@compiled
+@compiled()
 def _join_leaf(tiles, beta, least, parent, start, stop, first, last):
     """Join the rows start..stop with the keys first..last they see; returns how many joins."""
     points, weights = tiles.points, tiles.log2_weights
