@@ -10,7 +10,7 @@ import numpy as np
 
 from .compiled import compiled
 from .cpu import CUT, _gap
-from .machine_code import compiled
+from .compiled import compiled
 from .tiles import LOG2_E, key_tiles
 
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from .compiled import compiled
 from .cpu import CUT, _gap
-from .machine_code import compiled
+from .compiled import compiled
 from .threads import in_shares
 from .tiles import Tiles, _log2_sum
 
