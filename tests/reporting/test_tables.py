@@ -35,7 +35,15 @@ def test_uncertainties(value, error, text):
 
 
 def test_percent():
-    assert percent(0.0213) == "2.1 %"
+    for value, text in (
+        (0.0213, "2.1"),
+        (0.05, "5"),
+        (0.999, "100"),
+        (1.29, "130"),
+        (1e-6, "0.0001"),
+    ):
+        assert percent(value) == f"{text} %"
+    assert percent(0.0) == "0 %"
     assert percent(np.nan) == "-"
 
 

@@ -159,7 +159,7 @@ def test_a_fault_fails_only_with_a_power_over_one_minus_the_level(synthetic, kno
     level, replicates = 1e-3, 16
     if known:
         batch = prepared(synthetic, 0.0)
-        shift, sd = synthetic.sampling_error(batch.setting.n, batch.setting.beta)
+        sd = synthetic.sampling_error(batch.setting.n, batch.setting.beta)[1]
         threshold = stats.chi2.isf(level, 4)
         sizes = np.linspace(0.5, 3, 40_001)
         power = stats.ncx2.sf(threshold, 4, replicates * sizes**2)
@@ -167,7 +167,7 @@ def test_a_fault_fails_only_with_a_power_over_one_minus_the_level(synthetic, kno
         setting = Setting(40_000, 30.0, replicates)
         noise = np.tile(np.array([1.0, -1.0])[:, None, None], (replicates // 2, 4, 2))
         batch = Batch(setting, synthetic.expectation(30.0) + noise)
-        shift, sd = 0.0, np.full((4, 2), np.sqrt(replicates / (replicates - 1)))
+        sd = np.full((4, 2), np.sqrt(replicates / (replicates - 1)))
         threshold = stats.t.isf(level / 8, replicates - 1)
         sizes = np.linspace(0.5, 6, 40_001)
         power = stats.nct.sf(threshold, replicates - 1, np.sqrt(replicates) * sizes)
@@ -186,7 +186,7 @@ def test_a_fault_fails_only_with_a_power_over_one_minus_the_level(synthetic, kno
 @pytest.mark.parametrize("order", [None, 1.0])
 @pytest.mark.parametrize(("size", "scales"), [(1.0, [1.5, 2.0]), (40.0, [60, 80]), (0.1, [1, 1])])
 def test_bias_is_held_to_a_billionth(synthetic, order, share, outcome, size, scales):
-    """Of a function's largest limit where that is over one; after a Richardson table, times its weights.
+    """Of a function's largest limit, or of one; after a Richardson table, times its weights.
 
     Of 1/β alone the table leaves nothing but rounding, and of its weights Π (2^k + 1)/(2^k - 1).
     """
