@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from .errors import ConvergenceError
+from .terminal import show_anything
 
 if TYPE_CHECKING:
     from .reporting import Summary
@@ -26,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Decide numerically whether claimed continuum limits are true.",
 )
+show_anything()
 console = Console()
 
 Studies = Annotated[
@@ -56,15 +60,16 @@ def named_errors() -> Iterator[None]:
 @app.command("list")
 def list_studies() -> None:
     """Show the studies and their claims."""
-    from .running import load_study, study_files
+    from .reporting.readable import readable
+    from .running import find_study, load_study
 
     with named_errors():
-        for name, path in study_files().items():
+        for name in _names(None):
             with console.status(f"loading {name}"):
-                study = load_study(path)
-            console.print(f"[bold]{name}[/]  {study.title}", highlight=False)
+                study = load_study(find_study(name))
+            console.print(f"[bold]{name}[/]  {escape(study.title)}", highlight=False)
             for claim in study.claims:
-                line = f"  {claim.id}: {claim.statement}"
+                line = f"  {claim.id}: {readable(claim.statement)}"
                 console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -76,12 +81,14 @@ def run(
     seed: Annotated[int, typer.Option(min=0, help="Root of every cell's seed.")] = 0,
     output: Output = Path("results"),
     device: Annotated[str, typer.Option(help="Where sums are computed: cpu, cuda, auto.")] = "cpu",
-    executor: Annotated[str, typer.Option(help="Any joblib backend by name.")] = "loky",
+    executor: Annotated[
+        str, typer.Option(help="Of several jobs: loky (processes), threading or sequential.")
+    ] = "loky",
 ) -> None:
     """Measure claims, judge them, write results. Exits 1 if a claim failed, 2 for bad use."""
     from .backend import resolve_device
     from .reporting import publish
-    from .running import find_study, plan, results_folder, run_study
+    from .running import find_study, locked, plan, results_folder, run_study
     from .verification import Outcome
 
     with named_errors():
@@ -92,19 +99,20 @@ def run(
             folder = results_folder(output, path.stem, preset)
             with console.status(f"preparing {path.stem}"):
                 cells = plan(path, preset)
-            with _progress(path.stem, cells) as progress:
-                measured = run_study(
-                    path,
-                    preset,
-                    folder / "checkpoint.sqlite",
-                    seed=seed,
-                    jobs=workers,
-                    executor=executor,
-                    device=device,
-                    progress=progress,
-                )
-            with console.status("judging, drawing"):
-                summaries = publish(measured, path, folder)
+            with locked(folder):
+                with _progress(path.stem, cells) as progress:
+                    measured = run_study(
+                        path,
+                        preset,
+                        folder / "checkpoint.sqlite",
+                        seed=seed,
+                        jobs=workers,
+                        executor=executor,
+                        device=device,
+                        progress=progress,
+                    )
+                with console.status("judging, drawing"):
+                    summaries = publish(measured, path, folder)
             _show_verdicts(f"{measured.study.title} ({preset})", summaries)
             console.print(f"written to {folder}", highlight=False)
             failed |= any(s.outcome == Outcome.FAIL for s in summaries)
@@ -131,7 +139,7 @@ def report(
                 write_report(measured, folder)
             console.print(f"remade {folder}", highlight=False)
         shown = output == Path("results") and preset == "standard"  # what a README shows
-        if shown and readme.is_file() and LEDGER[0] in readme.read_text():
+        if shown and readme.is_file() and LEDGER[0] in readme.read_text(encoding="utf-8"):
             write_ledger(readme, ledger_sections(output))
             console.print(f"renewed the table in {readme}", highlight=False)
 
@@ -171,7 +179,10 @@ def _names(studies: list[str] | None) -> list[str]:
 
     names = studies or list(study_files())
     if not names:
-        raise StudyError("no folder `studies` found here; give the path of a study file")
+        raise StudyError(
+            "no studies found: neither a folder `studies` here nor one beside the package (an "
+            "installed wheel has none); work in a checkout, or give `run` the path of a study file"
+        )
     return names
 
 
@@ -238,7 +249,7 @@ def _show_verdicts(title: str, summaries: list[Summary]) -> None:
         Outcome.INCONCLUSIVE: ("yellow", "?"),
     }
     caption = "✓ pass   ✗ fail   ? inconclusive"
-    table = Table(title=title, caption=caption, box=None, padding=(0, 1, 0, 0))
+    table = Table(title=Text(title), caption=caption, box=None, padding=(0, 1, 0, 0))
     checks = list(dict.fromkeys(check for s in summaries for check in s.checks))
     for column in ("claim", "verdict", *checks, "slope", "sees", "of parts"):
         table.add_column(column, no_wrap=True)
@@ -246,7 +257,7 @@ def _show_verdicts(title: str, summaries: list[Summary]) -> None:
         found = [s.checks.get(check) for check in checks]
         ticks = ["[{}]{}[/]".format(*marks[outcome]) if outcome else "" for outcome in found]
         verdict = f"[{marks[s.outcome][0]}]{s.outcome.value}[/]"
-        table.add_row(s.id, verdict, *ticks, s.slope, s.sees, s.sees_parts)
+        table.add_row(Text(s.id), verdict, *ticks, s.slope, s.sees, s.sees_parts)
     wide = console.options.update(max_width=200)
     needed = console.measure(table, options=wide).maximum
     Console(width=None if console.is_terminal else max(80, needed)).print(table)

@@ -75,6 +75,10 @@ class CheckpointError(ConvergenceError, OSError):
     """A checkpoint or result cannot be read or written (full disk, foreign file, damage)."""
 
 
+class WorkerError(ConvergenceError, RuntimeError):
+    """A worker process died before its cell was finished."""
+
+
 class QuadratureError(ConvergenceError, ArithmeticError):
     """An integral could not be computed to the promised accuracy."""
 

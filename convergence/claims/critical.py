@@ -12,7 +12,7 @@ from ..operators import streamed_parts
 from ..scores import Mixture
 from ..spaces import Space
 from ..verification import Claim, Fault, Schedule, Setting
-from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
+from ..verification.claim import LEAST_EFFECTIVE_DEGREE
 from .remembered import remembered
 
 # the two β between which the growth of the masses is measured

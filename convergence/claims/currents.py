@@ -173,11 +173,16 @@ def current_claim(
     """
     problem = CurrentProblem(space, score, hbar)
     # exp(-3β) must stay invisible in the sampling check too
-    course, orders = Course(14.0, sampling_beta=5.0), (1.0,) * len(problem.functions)
+    course, orders = (
+        Course(14.0, sampling_beta=5.0, points=250_000),
+        (1.0,) * len(problem.functions),
+    )
     if space.dim > 1:
         course = Course(4.0, smallest=600, rate=0.25, first_bias=8.0)
     if problem.uniform:
         course = replace(course, first_bias=8.0, bias_steps=5)
+        if space.dim == 1:
+            course = replace(course, points=60_000)
         orders = (*(2.0 for _ in range(space.dim)), 1.0)
     return operator_claim(
         id, problem, statement=statement, source=source, course=course, orders=orders

@@ -84,5 +84,10 @@ def energy_claim(
     """
     problem = EnergyProblem(space, score, hbar, f=f)
     return operator_claim(
-        id, problem, statement=statement, source=source, course=Course(14.0), wrong=wrong
+        id,
+        problem,
+        statement=statement,
+        source=source,
+        course=Course(14.0, points=250_000),
+        wrong=wrong,
     )

@@ -116,5 +116,5 @@ def killing_claim(
         problem,
         statement=statement,
         source=source,
-        course=Course(5.0, sampling_beta=1.5, points=250_000),
+        course=Course(5.0, sampling_beta=1.5, points=100_000),
     )

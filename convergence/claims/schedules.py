@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 from ..errors import InvalidInputError
 from ..spaces import Space
 from ..verification import Schedule, Setting
-from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
+from ..verification.claim import LEAST_EFFECTIVE_DEGREE
 
 PRESETS = ("smoke", "standard", "paper")
 

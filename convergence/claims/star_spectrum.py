@@ -14,7 +14,7 @@ from ..scores import Distance
 from ..spaces import StarGraph
 from ..verification import Claim, Fault, Schedule, Setting
 from .remembered import remembered
-from .whole_operators import without_first_bias
+from .whole_operators import least_degree, without_first_bias
 
 PLAIN_KERNEL = Distance()
 # density fluctuations move eigenvalues like N^-1/2, whatever β; the bias falls like β^-1/2, so that
@@ -26,7 +26,7 @@ SIZES = {"smoke": (200, 3, 8), "standard": (800, 5, 12), "paper": (800, 13, 16)}
 # N, β and replicates of the sampling check: errors are like (N·replicates)^-1/2, whatever β
 SAMPLING = {
     "smoke": Setting(1_400, 12.0, 12),
-    "standard": Setting(1_400, 12.0, 360),
+    "standard": Setting(1_400, 12.0, 260),
     "paper": Setting(2_800, 48.0, 720),
 }
 BETAS = tuple(128.0 * 4**k for k in range(5))
@@ -238,6 +238,7 @@ def _claim(
         effective_degree=lambda n, beta: np.array(
             [n * np.sqrt(np.pi / beta) / np.sum(problem.space.lengths)]
         ),
+        least_degree=least_degree(1),
         bias_order=order,
         bias_step=ORDER,
         slope=-RATE * order,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def _turn(x: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SteadyProblem(OperatorProblem):
-    """E cos θ, E sin θ and the mean local current of a sampled P.
+    """The mean point E(cos θ, sin θ), along its limit and across, and the mean local current.
 
     The current is that of the local kernel, 4ħβ Σ_ij π_i P^local_ij sin(θ_j - θ_i) / 2π: jumps do
     not pass the points between.
@@ -43,12 +44,23 @@ class SteadyProblem(OperatorProblem):
         For another radius.
     """
 
-    functions = (r"\langle\cos\theta\rangle", r"\langle\sin\theta\rangle", r"\bar{j}")  # type: ignore[assignment]
+    functions = (  # type: ignore[assignment]
+        r"\langle\cos(\theta - \theta_0)\rangle",
+        r"\langle\sin(\theta - \theta_0)\rangle",
+        r"\bar{j}",
+    )
     self_loops = False
 
     def __post_init__(self) -> None:
         if self.space.radius != 1:
             raise InvalidInputError("the steady state is that of a circle of radius 1")
+
+    @cached_property
+    def axes(self) -> np.ndarray:
+        """Unit vectors along the limit's mean point and across it, one a row."""
+        mean = FourierGalerkin(self.space, self.score, _MODES, self.hbar).moment((1,))
+        along = mean / abs(mean)
+        return np.array([[along.real, along.imag], [-along.imag, along.real]])
 
     def observed(self, operator: MarkovOperator, points: np.ndarray) -> list[float]:
         law, local = self.law(operator), operator.components_[0]
@@ -57,19 +69,19 @@ class SteadyProblem(OperatorProblem):
             [replace(local, share=None)], operator.beta, self_loops=operator.self_loops
         )
         turn = law @ (local.share * _turn(points, alone.differences(points, points)))
-        return [*(law @ points), 4 * self.hbar * operator.beta * turn / (2 * np.pi)]
+        return [*(self.axes @ (law @ points)), 4 * self.hbar * operator.beta * turn / (2 * np.pi)]
 
     def reference(self, space: Circle, score: Mixture, beta: float | None) -> list[float]:
         if beta is None:  # the null vector of the generator's Galerkin matrix
             generator = FourierGalerkin(space, score, _MODES, self.hbar)
             first = generator.moment((1,))
-            return [first.real, first.imag, generator.mean_force()]
+            return [*(self.axes @ [first.real, first.imag]), generator.mean_force()]
         chain, law = RingChain(space, score, beta), MixtureLaw(space, score)
         x = chain.points
         axes = [Polynomial(f"x{a}", 2) for a in range(2)]
         step = np.stack([law.parts(x, beta)[0].increment(f, x) for f in axes], axis=1)
         turn = chain.stationary @ (law.shares(x, beta)[0] * _turn(x, step))
-        return [*(chain.stationary @ x), 4 * self.hbar * beta * turn / (2 * np.pi)]
+        return [*(self.axes @ (chain.stationary @ x)), 4 * self.hbar * beta * turn / (2 * np.pi)]
 
     def faults(self) -> tuple[Fault, ...]:
         """Those of every operator, and the law of the samples for the stationary one."""
@@ -77,7 +89,7 @@ class SteadyProblem(OperatorProblem):
         sampled = np.exp(self.space.log_density(x)) @ x * 2 * np.pi / 512
 
         def of_samples(beta: float) -> np.ndarray:
-            return np.array([[*sampled, self.expectation(beta)[0, 2]]])
+            return np.array([[*(self.axes @ sampled), self.expectation(beta)[0, 2]]])
 
         return (*super().faults(), Fault("law of the samples", of_samples))
 

@@ -16,7 +16,7 @@ from ..operators import streamed_generator
 from ..scores import Distance
 from ..spaces import Ray, StrataFunction, StratifiedSpace
 from ..verification import Schedule, Setting
-from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
+from ..verification.claim import LEAST_EFFECTIVE_DEGREE
 from .remembered import remembered
 from .schedules import BIASES, FIRST_BIAS, Plan, Size, balanced_beta
 

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import zeta
 
 from ..errors import LARGEST_DENSE
 from ..operators import MarkovOperator, stationary
 from ..verification import Claim, Fault, Schedule, Setting
-from ..verification.sampling import LEAST_EFFECTIVE_DEGREE
 from .remembered import remembered
 from .wrong_scores import wrong_scores
 
@@ -23,6 +23,7 @@ GROWTH = 1.5
 # share of the sampling check's points, and its largest N
 SHARES = {"smoke": (0.1, 2_000), "standard": (1.0, np.inf), "paper": (10.0, np.inf)}
 _LEAST = 16  # replicates
+_SECOND_BIAS = 1e-3  # relative, what a sampling check may leave
 
 
 @dataclass(frozen=True)
@@ -60,19 +61,18 @@ class Course:
         n = round(share * self.smallest * GROWTH**step)
         return Setting(n, float(f"{beta:.6g}"), replicates)
 
-    def sampling(self, preset: str, degree: float) -> Setting:
-        """That of the sampling check; `degree` is the effective degree of a point at β."""
+    def sampling(self, preset: str, needed: float) -> Setting:
+        """That of the sampling check, with the N that is needed."""
         share, largest = SHARES[preset]
-        needed = 100 * np.ceil(1.2 * LEAST_EFFECTIVE_DEGREE / degree / 100)
-        n = int(min(needed, largest))
+        n = int(min(100 * np.ceil(needed / 100), largest))
         return Setting(n, self.sampling_beta, max(_LEAST, round(share * self.points / n)))
 
-    def schedules(self, degree: float) -> Mapping[str, Schedule]:
-        """The schedule of every preset."""
+    def schedules(self, needed: float) -> Mapping[str, Schedule]:
+        """The schedule of every preset; the sampling check needs so large an N."""
         return {
             preset: Schedule(
                 betas=tuple(self.first_bias * 2**k for k in range(self.bias_steps)),
-                sampling=(self.sampling(preset, degree),),
+                sampling=(self.sampling(preset, needed),),
                 joint=tuple(self._setting(share, step, joint) for step in range(steps)),
             )
             for preset, (share, steps, joint) in SIZES.items()
@@ -88,6 +88,15 @@ def mean_degree(space: Any, n: float, beta: float) -> float:
     points = space.sample(2**14, np.random.default_rng(0))
     density = float(np.mean(np.exp(space.log_density(points))))
     return n * (np.pi / beta) ** (space.dim / 2) * density
+
+
+def least_degree(dim: int) -> float:
+    """The effective degree at which a number freed of its first bias is right to a thousandth.
+
+    Eigenvalues of a uniform sample are off by -s/degree, s = 2ζ(1 + d/2) - 1; the next order, about
+    (s/degree)², enters twice when the first is taken out.
+    """
+    return float((2 * zeta(1 + dim / 2) - 1) * np.sqrt(2 / _SECOND_BIAS))
 
 
 def without_first_bias(
@@ -210,6 +219,7 @@ def operator_claim(
     Claim
         With all four checks, and an error that falls at least like N^-rate.
     """
+    enough = least_degree(problem.space.dim)
     further = tuple(
         Fault(name, partial(problem.expectation_of, problem.space, score))
         for name, score in (wrong or {}).items()
@@ -223,8 +233,11 @@ def operator_claim(
         estimate=problem.estimate,
         expectation=problem.expectation,
         limit=problem.limit,
-        schedules=course.schedules(mean_degree(problem.space, 1, course.sampling_beta)),
+        schedules=course.schedules(
+            1.2 * enough / mean_degree(problem.space, 1, course.sampling_beta)
+        ),
         effective_degree=lambda n, beta: np.array([mean_degree(problem.space, n, beta)]),
+        least_degree=enough,
         bias_order=orders,
         slope=-course.rate,
         slope_is_bound=True,

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy import stats
 
+from ..errors import ConvergenceError, StudyError
 from ..running import Run, write_whole
 from ..verification import Batch, Claim, predicted_rmse
 from .identity_figure import identity_figure, of_identities
@@ -252,7 +253,15 @@ def write_figures(run: Run, folder: Path) -> None:
     drawings = {"figure": draw_study, **run.study.figures}
     with plt.rc_context(STYLE):
         for name, draw in drawings.items():
-            figure = draw(run)
+            try:
+                figure = draw(run)
+            except ConvergenceError:
+                raise
+            except Exception as error:
+                raise StudyError(
+                    f"figure {name!r} of {run.name} broke off with {type(error).__name__}: "
+                    f"{error}; cells, verdicts and tables are written: `report` draws it again"
+                ) from error
             figure.draw_without_rendering()  # laid out once, not again for every format
             figure.set_layout_engine("none")
             for kind, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):

@@ -6,21 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..errors import CheckpointError
 from ..running import (
+    CELLS,
     Run,
-    changed_cells,
+    changed_files,
     find_study,
     load_study,
     read_run,
+    read_table,
     results_folder,
     study_files,
     verdicts_table,
     write_cells,
+    write_text,
     write_verdicts,
-    write_whole,
 )
 from ..verification import Verdict
 from .figure import write_figures
@@ -39,10 +40,8 @@ def write_report(run: Run, folder: Path) -> list[Summary]:
     verdicts = run.verdicts()
     write_verdicts(verdicts, folder)
     summaries = summarise(run, verdicts)
-    write_whole(
-        folder / "table.tex", lambda p: p.write_text(latex_table(run.study.title, summaries))
-    )
-    write_whole(folder / "table.md", lambda p: p.write_text(markdown_table(summaries)))
+    write_text(folder / "table.tex", latex_table(run.study.title, summaries))
+    write_text(folder / "table.md", markdown_table(summaries))
     write_figures(run, folder)
     return summaries
 
@@ -52,14 +51,16 @@ def published(output: Path, preset: str = "standard") -> dict[str, Path]:
     return {
         name: path
         for name, path in study_files().items()
-        if (results_folder(output, name, preset) / "cells.csv").is_file()
+        if (results_folder(output, name, preset) / CELLS).is_file()
     }
 
 
 def ledger_sections(output: Path) -> dict[str, str]:
     """Title and Markdown table of every published study, for the README."""
     return {
-        load_study(path).title: (results_folder(output, name, "standard") / "table.md").read_text()
+        load_study(path).title: (results_folder(output, name, "standard") / "table.md").read_text(
+            encoding="utf-8"
+        )
         for name, path in published(output).items()
     }
 
@@ -85,30 +86,33 @@ def audit(run: Run, folder: Path) -> list[str]:
         When the published files cannot be read.
     """
     verdicts = run.verdicts()
-    lines = changed_cells(run, folder) + _changed_verdicts(verdicts, folder)
-    table = folder / "table.md"
-    if not table.is_file() or table.read_text() != markdown_table(summarise(run, verdicts)):
+    lines = changed_files(run, folder) + _changed_verdicts(verdicts, folder)
+    table, today = folder / "table.md", markdown_table(summarise(run, verdicts))
+    if not table.is_file() or table.read_text(encoding="utf-8") != today:
         lines.append(f"{table} is missing or not today's; renew it: python -m convergence report")
     return lines
 
 
+_KEY = ["claim", "check", "quantity", "function"]
+_FIGURES = ["measured", "predicted", "low", "high", "p_value", "level", "sees"]
+
+
 def _changed_verdicts(verdicts: dict[str, list[Verdict]], folder: Path) -> list[str]:
+    """Decisions whose outcome or any number is not today's."""
     path = folder / "verdicts.csv"
     try:
-        old = pd.read_csv(path).fillna({"function": "", "reason": ""})
-        rows = old[["claim", "check", "quantity", "function", "outcome", "measured"]]
+        old = read_table(path, _FIGURES)[[*_KEY, "outcome", *_FIGURES]]
     except (OSError, ValueError, KeyError) as error:
         raise CheckpointError(
             f"cannot read {path}: {error}; renew it: python -m convergence report"
         ) from error
-    key = ["claim", "check", "quantity", "function"]
-    new = verdicts_table(verdicts)[rows.columns]
-    both = rows.merge(new, on=key, how="outer", suffixes=("_old", "_new"))
+    new = verdicts_table(verdicts)[old.columns]
+    both = old.merge(new, on=_KEY, how="outer", suffixes=("_old", "_new"))
     changed = ~(both["outcome_old"] == both["outcome_new"])
-    # published numbers hold 12 digits; those near rounding level carry fewer
-    changed |= ~np.isclose(
-        both["measured_old"], both["measured_new"], rtol=1e-6, atol=1e-9, equal_nan=True
-    )
+    for figure in _FIGURES:
+        # published numbers hold 12 digits; those near rounding level carry fewer
+        before, after = (both[f"{figure}_{age}"].astype(float) for age in ("old", "new"))
+        changed |= ~np.isclose(before, after, rtol=1e-6, atol=1e-9, equal_nan=True)
     return [
         f"{row.claim}, {row.check}, {row.quantity} {row.function}: "
         f"published {_shown(row.outcome_old, row.measured_old)}, "

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import StudyError
-from ..running import write_whole
+from ..running import write_text
 from .summary import Summary
 
 LEDGER = ("<!-- claims: begin -->", "<!-- claims: end -->")
@@ -67,19 +67,41 @@ def latex_table(title: str, summaries: list[Summary]) -> str:
     )
 
 
+_COMMANDS = re.compile(r"\\(?=(input|include|write|read|open|def|let|catcode|csname|special)\b)")
+_MARKUP = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;"})
+
+
 def _latex(cell: str) -> str:
-    """Text safe for LaTeX outside mathematics; a leading minus set as one."""
-    parts = cell.replace(" %", r"\,\%").split("$")
+    """Text safe for LaTeX outside mathematics; a leading minus set as one.
+
+    Commands that read, write or define are set as their names, also within mathematics.
+    """
+    parts = _line(cell).replace(" %", r"\,\%").split("$")
     parts[::2] = [re.sub(r"(?<!\\)([&%#_])", r"\\\1", part) for part in parts[::2]]
-    cell = "$".join(parts)
+    cell = _COMMANDS.sub(r"\\string\\", "$".join(parts))
     return re.sub(r"^-(?=\d)", r"$-$", cell)
+
+
+def _markdown(cell: str) -> str:
+    """One cell of a GitHub table: no bar ends it, no tag or comment opens in it."""
+    parts = _line(cell).split("$")
+    parts[::2] = [part.translate(_MARKUP) for part in parts[::2]]
+    parts[1::2] = [
+        part.replace("|", r"\vert ").replace("<", r"\lt ").replace(">", r"\gt ")
+        for part in parts[1::2]
+    ]
+    return "$".join(parts)
+
+
+def _line(cell: str) -> str:
+    return " ".join(cell.split())
 
 
 def markdown_table(summaries: list[Summary]) -> str:
     """A GitHub table; mathematics between dollars."""
     frame = _frame(summaries)
     lines = [" | ".join(frame.columns), " | ".join(["---"] * len(frame.columns))]
-    lines += [" | ".join(row) for row in frame.itertuples(index=False)]
+    lines += [" | ".join(map(_markdown, row)) for row in frame.itertuples(index=False)]
     return "".join(f"| {line} |\n" for line in lines)
 
 
@@ -97,7 +119,7 @@ def write_ledger(readme: Path, sections: dict[str, str]) -> None:
     StudyError
         When the README has no markers.
     """
-    write_whole(readme, lambda p: p.write_text(ledger(readme.read_text(), sections)))
+    write_text(readme, ledger(readme.read_text(encoding="utf-8"), sections))
 
 
 def ledger(text: str, sections: dict[str, str]) -> str:
@@ -106,5 +128,5 @@ def ledger(text: str, sections: dict[str, str]) -> str:
     if begin not in text or end not in text:
         raise StudyError(f"the README needs a line {begin} and a line {end} for its table")
     tables = "\n".join(f"**{title}**\n\n{table}" for title, table in sections.items())
-    before, after = text.split(begin)[0], text.split(end)[1]
+    before, after = text.split(begin, 1)[0], text.rsplit(end, 1)[1]
     return f"{before}{begin}\n\n{tables}\n{end}{after}"

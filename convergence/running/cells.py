@@ -99,7 +99,7 @@ def compute(claim: Claim, cell: Cell, root: int) -> Result:
     except ConvergenceError as error:
         values = np.full(claim.limit.shape, np.nan)
         status = f"{type(error).__name__}: {error}"
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise StudyError(f"{where} broke off with {type(error).__name__}: {error}") from error
     if values.shape != claim.limit.shape:
         raise StudyError(

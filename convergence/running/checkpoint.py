@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -31,8 +32,8 @@ class Checkpoint:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, seconds REAL, shape TEXT,"
-                " numbers BLOB)"
+                "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, seconds REAL,"
+                " shape TEXT, numbers BLOB, checksum TEXT)"
             )
 
     @contextmanager
@@ -52,12 +53,12 @@ class Checkpoint:
         self._connection.close()
 
     def get(self, key: str) -> Result | None:
-        """The result kept under a key, or None."""
+        """The result kept under a key; None where there is none, or a damaged one."""
         with self._named_errors():
             row = self._connection.execute(
-                "SELECT seconds, shape, numbers FROM cells WHERE key = ?", (key,)
+                "SELECT seconds, shape, numbers, checksum FROM results WHERE key = ?", (key,)
             ).fetchone()
-            if row is None:
+            if row is None or row[3] != _checksum(key, *row[:3]):
                 return None
             numbers = np.frombuffer(row[2], dtype="<f8").reshape(json.loads(row[1]))
             return Result(numbers.copy(), row[0])
@@ -65,8 +66,14 @@ class Checkpoint:
     def put(self, key: str, result: Result) -> None:
         """Keep a finished cell; it is whole on disk, or not there."""
         numbers = np.ascontiguousarray(result.values, dtype="<f8")
+        row = (float(result.seconds), json.dumps(numbers.shape), numbers.tobytes())
         with self._named_errors(), self._connection:
             self._connection.execute(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)",
-                (key, result.seconds, json.dumps(numbers.shape), numbers.tobytes()),
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
+                (key, *row, _checksum(key, *row)),
             )
+
+
+def _checksum(key: str, seconds: float, shape: str, numbers: bytes) -> str:
+    head = json.dumps([key, seconds, shape]).encode()
+    return hashlib.sha256(head + numbers).hexdigest()

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import joblib
 import numpy as np
 
 from .. import backend
-from ..errors import InvalidInputError, StudyError
+from ..errors import ConvergenceError, InvalidInputError, StudyError, WorkerError
 from ..verification import Batch, Claim, Schedule, Verdict, study_level, verify
 from .cells import Cell, Result, cells_of, compute, settings
 from .checkpoint import Checkpoint
 from .provenance import code_version, provenance
 from .study import Study, load_study
+
+EXECUTORS = ("loky", "threading", "sequential")
 
 Progress = Callable[[Cell, bool], None]
 """Called with each finished cell, and whether it was kept from an earlier run."""
@@ -53,10 +60,17 @@ class Run:
 
     def verdicts(self) -> dict[str, list[Verdict]]:
         """The verdicts of every claim, by id."""
-        return {
-            claim.id: verify(claim, self.schedule(claim), self.batches(claim), self.level)
-            for claim in self.study.claims
-        }
+        return {claim.id: self._verified(claim) for claim in self.study.claims}
+
+    def _verified(self, claim: Claim) -> list[Verdict]:
+        try:
+            return verify(claim, self.schedule(claim), self.batches(claim), self.level)
+        except ConvergenceError:
+            raise
+        except Exception as error:
+            raise StudyError(
+                f"claim {claim.id!r} could not be judged: {type(error).__name__}: {error}"
+            ) from error
 
 
 def plan(path: Path, preset: str) -> list[Cell]:
@@ -104,18 +118,21 @@ def run_study(
     jobs : int
         Worker processes; 1 computes in this process.
     executor : str
-        Any joblib backend by name.
+        Of several jobs: "loky" (processes), "threading" or "sequential".
     device : str
     progress : callable, optional
 
     Raises
     ------
-    StudyError, CheckpointError, DeviceError
+    StudyError, CheckpointError, DeviceError, InvalidInputError, WorkerError
     """
     device = backend.resolve_device(device)
+    if executor not in EXECUTORS:
+        raise InvalidInputError(f"no executor {executor!r}: it is one of {', '.join(EXECUTORS)}")
     cells = plan(path, preset)
     study, code = load_study(path), code_version(path)
     keys = {cell: cell.key(study.claim(cell.claim).configuration, code, seed) for cell in cells}
+    _check_references(study, preset)
     results: dict[Cell, Result] = {}
     with Checkpoint(checkpoint) as kept:
         for cell in cells:
@@ -155,20 +172,75 @@ def run_study(
     )
 
 
+def _check_references(study: Study, preset: str) -> None:
+    """Evaluate every reference once before anything is sampled.
+
+    Raises
+    ------
+    StudyError
+        For one that breaks off or has a wrong shape, with its claim and setting.
+    """
+    for claim in study.claims:
+        shape, targets = np.shape(claim.limit), np.shape(claim.limit)[:1]
+        for check, setting in settings(claim.schedules[preset], claim):
+            where = f"claim {claim.id!r}, {check} at N = {setting.n}, β = {setting.beta:g}"
+            try:
+                shapes = {"expectation": (np.shape(claim.expectation(setting.beta)), shape)}
+                if claim.sampling_error is not None:
+                    shift, sd = claim.sampling_error(setting.n, setting.beta)
+                    shapes["shift"] = (np.shape(shift), shape)
+                    shapes["standard deviation"] = (np.shape(sd), shape)
+                if claim.effective_degree is not None:
+                    degree = claim.effective_degree(setting.n, setting.beta)
+                    shapes["effective degree"] = (np.shape(degree), targets)
+            except ConvergenceError:
+                raise
+            except Exception as error:
+                raise StudyError(
+                    f"{where}: a reference broke off with {type(error).__name__}: {error}"
+                ) from error
+            for name, (found, right) in shapes.items():
+                if found != right:
+                    raise StudyError(f"{where}: the {name} has shape {found}, not {right}")
+
+
 def _compute_all(
     path: Path, cells: list[Cell], seed: int, jobs: int, executor: str, device: str
-) -> Iterable[tuple[Cell, Result]]:
+) -> Iterator[tuple[Cell, Result]]:
     if jobs == 1 or len(cells) < 2:
-        return (_compute(path, cell, seed, device) for cell in cells)
+        yield from (_compute(path, cell, seed, device) for cell in cells)
+        return
     # workers that a killed run leaves behind end soon, not after joblib's five minutes
     options = {"idle_worker_timeout": 20} if executor == "loky" else {}
+    parallel = joblib.Parallel(
+        n_jobs=jobs, backend=executor, return_as="generator_unordered", **options
+    )
+    work = _in_worker if executor == "loky" else _compute
     try:
-        parallel = joblib.Parallel(
-            n_jobs=jobs, backend=executor, return_as="generator_unordered", **options
-        )
-    except ValueError as error:
-        raise InvalidInputError(f"joblib has no executor {executor!r}: {error}") from error
-    return parallel(joblib.delayed(_compute)(path, cell, seed, device) for cell in cells)
+        yield from parallel(joblib.delayed(work)(path, cell, seed, device) for cell in cells)
+    except BrokenProcessPool as error:
+        raise WorkerError(
+            "a worker process died (killed, or out of memory); finished cells are kept, and the "
+            "same command goes on from there: fewer --jobs need less memory"
+        ) from error
+
+
+def _in_worker(path: Path, cell: Cell, seed: int, device: str) -> tuple[Cell, Result]:
+    _end_with_parent()
+    return _compute(path, cell, seed, device)
+
+
+@cache
+def _end_with_parent() -> None:
+    """From the first cell on, a worker whose run is gone ends within a second or two."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _compute(path: Path, cell: Cell, seed: int, device: str) -> tuple[Cell, Result]:

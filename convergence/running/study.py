@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 import types
 from collections import Counter
@@ -37,12 +39,33 @@ class Study:
     figures: Mapping[str, Callable[[Any], Figure]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.claims, tuple | list) or not all(
+            isinstance(claim, Claim) for claim in self.claims
+        ):
+            raise StudyError("a study's claims are a tuple of claims: claims=(claim, ...)")
+        _refuse_bad_names([claim.id for claim in self.claims], self.figures)
         repeated = [id for id, count in Counter(c.id for c in self.claims).items() if count > 1]
         if repeated or not self.claims:
             raise StudyError(f"a study needs claims with distinct ids; repeated: {repeated}")
 
     def claim(self, id: str) -> Claim:
         return next(claim for claim in self.claims if claim.id == id)
+
+
+def _refuse_bad_names(ids: list[str], figures: Mapping[str, Any]) -> None:
+    """Ids are printable text; a figure is a file of the study's folder and a function of a run."""
+    for id in ids:
+        if not isinstance(id, str) or not id.strip() or not id.isprintable() or id != id.strip():
+            raise StudyError(f"the id of a claim is printable text, not {id!r}")
+    for name, draw in figures.items():
+        if not re.fullmatch(r"[\w][\w .-]*", name):
+            raise StudyError(
+                f"the name of a figure is a file name without folder or ending, not {name!r}"
+            )
+        try:
+            inspect.signature(draw).bind(None)
+        except (TypeError, ValueError) as error:
+            raise StudyError(f"figure {name!r} is no function of a run: {error}") from error
 
 
 @lru_cache(maxsize=64)
@@ -66,7 +89,7 @@ def load_study(path: Path) -> Study:
         exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
     except ConvergenceError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise StudyError(f"{path} does not run: {type(error).__name__}: {error}") from error
     study = getattr(module, "STUDY", None)
     if not isinstance(study, Study):

@@ -9,9 +9,6 @@ from .factor import factor_verdicts
 from .statistics import POWER, location_test, replicate_location_test, scale_seen, scale_test
 from .verdict import Outcome, Verdict, decide
 
-# The normal law and the leading-order variance hold up to relative errors of order 1/degree:
-# measured, under 2/degree, so 200 neighbours keep them under a percent.
-LEAST_EFFECTIVE_DEGREE = 200.0
 LEAST_REPLICATES = 8
 
 
@@ -33,10 +30,12 @@ def unfit(claim: Claim, batch: Batch, degrees: bool = True) -> str:
             return "the predicted standard deviation is not finite and positive"
     if degrees and claim.effective_degree is not None:
         degree = float(np.min(claim.effective_degree(setting.n, setting.beta)))
-        # the variance test resolves sqrt(2/count); the next order, about 2/degree, must stay
-        # under half of that
-        count = batch.values.shape[0] * batch.values.shape[1]
-        needed = max(LEAST_EFFECTIVE_DEGREE, 4 * np.sqrt(count / 2))
+        needed = claim.least_degree
+        if claim.sampling_error is not None:
+            # the variance test resolves sqrt(2/count); the next order, about 2/degree, must stay
+            # under half of that
+            count = batch.values.shape[0] * batch.values.shape[1]
+            needed = max(needed, 4 * np.sqrt(count / 2))
         if not degree >= needed:
             return (
                 f"effective degree {degree:.0f} at N = {setting.n}, β = {setting.beta:.4g} is "

@@ -114,11 +114,22 @@ def student_test(samples: np.ndarray, level: float) -> tuple[float, float, float
     if error == 0:  # no spread is no evidence of a law
         return mean, 0.0, 1.0 if mean == 0 else 0.0, 0.0
     p = float(np.minimum(1.0, 2 * stats.t.sf(abs(mean) / error, freedom)))
+    return mean, error * float(stats.t.isf(0.025, freedom)), p, error * student_seen(freedom, level)
+
+
+def student_seen(freedom: int, level: float) -> float:
+    """The mean, in standard errors, that a two-sided t test rejects with probability `POWER`.
+
+    Given s² the t statistic is normal: the power is the mean of Φ(δ - threshold·s) over s. (The
+    noncentral Student law of scipy breaks down in tails as far as these.)
+    """
     threshold = float(stats.t.isf(level / 2, freedom))
-    sees = optimize.brentq(
-        lambda shift: stats.nct.sf(threshold, freedom, shift) - POWER, 0.0, 4 * threshold + 10
-    )
-    return mean, error * float(stats.t.isf(0.025, freedom)), p, error * float(sees)
+    spread = np.sqrt(stats.chi2.ppf((np.arange(4096) + 0.5) / 4096, freedom) / freedom)
+
+    def shortfall(delta: float) -> float:
+        return float(np.mean(stats.norm.cdf(delta - threshold * spread))) - POWER
+
+    return float(optimize.brentq(shortfall, 0.0, threshold * spread[-1] + 10))
 
 
 def curve_test(errors: np.ndarray, offsets: np.ndarray) -> tuple[float, float]:
