@@ -75,7 +75,7 @@ def test_replicate_means_are_students(replicates, targets, size):
     assert p == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("count", [8, 30])
+@pytest.mark.parametrize("count", [2, 8, 30])
 def test_a_mean_of_samples_is_students(count):
     samples = 0.7 + np.random.default_rng(4).standard_normal(count)
     mean, half, p, _ = student_test(samples, 1e-6)
@@ -105,7 +105,8 @@ def test_what_a_student_test_sees_is_rejected_in_99_of_100(count, level):
     sees = student_test(samples, level)[3]
     error = np.sqrt(np.sum((samples - samples.mean()) ** 2) / (count - 1) / count)
     threshold = stats.t.isf(level / 2, count - 1)
-    assert student_power(sees / error, threshold, count - 1) == pytest.approx(0.99, abs=1e-8)
+    # the mean over 4096 quantiles of s leaves out two tails of 1/8192, where the power is known
+    assert student_power(sees / error, threshold, count - 1) == pytest.approx(0.99, abs=1e-5)
 
 
 @pytest.mark.parametrize("count", [8, 40])
