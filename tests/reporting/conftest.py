@@ -21,3 +21,9 @@ def handmade():
 def expected(handmade):
     """Its verdicts by (claim, check, quantity, function), worked out in plain NumPy and scipy."""
     return _beside("expected").rows(handmade)
+
+
+@pytest.fixture(scope="session")
+def axes():
+    """Functions that read a figure back."""
+    return _beside("axes")

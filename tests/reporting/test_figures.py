@@ -1,21 +1,18 @@
 """The studies' own figures, read back from their Axes, hold what plain NumPy works out."""
 
-from types import SimpleNamespace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from scipy import integrate, optimize, special, stats
+from scipy import integrate, optimize, special
 
 from convergence.reporting.ellipses import metric_ellipses
 from convergence.reporting.heat import heat_on_the_roll
-from convergence.reporting.jumps import critical_picture, transition_kernel, varadhan_figure
 from convergence.reporting.ring_current import ring_current
 from convergence.reporting.spectral_flow import spectral_flow
-from convergence.reporting.star_graph import eigenfunctions, spectrum_converging
+from convergence.reporting.star_graph import eigenfunctions
 from convergence.reporting.strata import layer_collapse
 from convergence.reporting.torus_current import torus_current
-from convergence.scores import Distance, Jump, Mixture, harmonic_link
+from convergence.scores import Distance, harmonic_link
 from convergence.spaces import (
     Chart,
     Circle,
@@ -25,34 +22,12 @@ from convergence.spaces import (
     StarGraph,
     SwissRoll,
 )
-from convergence.verification import Batch, Setting
 
 
 @pytest.fixture(autouse=True)
 def closed():
     yield
     plt.close("all")
-
-
-def bars(ax):
-    """(x, y, low, high) of every set of error bars."""
-    found = []
-    for container in ax.containers:
-        x, y = container[0].get_data()
-        ends = np.array(container[2][0].get_segments())[:, :, 1]
-        found.append(np.stack([x, y, *ends.T], axis=1))
-    return found
-
-
-def with_intervals(samples):
-    """Mean and 95 % interval over the first axis, 1.96 sd/sqrt(R)."""
-    mean, half = np.mean(samples, axis=0), 1.96 * stats.sem(samples, axis=0)
-    return np.stack([mean, mean - half, mean + half], axis=-1)
-
-
-def free_lines(ax):
-    taken = {line for c in ax.containers for line in (c[0], *c[1])}
-    return [line for line in ax.lines if line not in taken]
 
 
 def walk(points, beta, c, fit):
@@ -79,7 +54,7 @@ def samples(space, n, count, seed):
     return [space.sample(n, rng) for rng in np.random.default_rng(seed).spawn(count)]
 
 
-def test_the_current_round_a_ring():
+def test_the_current_round_a_ring(axes):
     """Law and current of every sample at full size; the limit by Stratonovich's integral."""
     c, beta, hbar, kappa = 0.8, 6.0, 0.7, 0.5
     ring = Circle(kappa=kappa)
@@ -102,14 +77,16 @@ def test_the_current_round_a_ring():
         ring, Distance(link=harmonic_link([c])), 80, beta, hbar, samples=3, seed=5
     )
     left, right = figure.axes
-    expected = with_intervals([without_first_bias(measured, p) for p in samples(ring, 80, 3, 5)])
-    ((density,), (current,)) = bars(left), bars(right)
+    expected = axes.with_intervals(
+        [without_first_bias(measured, p) for p in samples(ring, 80, 3, 5)]
+    )
+    ((density,), (current,)) = axes.bars(left), axes.bars(right)
     np.testing.assert_allclose(density[:, 0], 0.5 * (edges[1:] + edges[:-1]))
     np.testing.assert_allclose(density[:, 1:], expected[:24], rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(current[:, 0], edges[:-1:2])
     np.testing.assert_allclose(current[:, 1:], expected[24:], rtol=1e-7, atol=1e-9)
     # ħ(p' - 2p c - 2p (log ρ)') = -j, with ρ ~ exp(κ cos θ): p = e^U ∫ e^{-U} over one turn
-    fine, line = free_lines(left)[0].get_data()
+    fine, line = axes.free_lines(left)[0].get_data()
 
     def potential(x):
         return 2 * c * x + 2 * kappa * np.cos(x)
@@ -121,12 +98,12 @@ def test_the_current_round_a_ring():
     mass = integrate.trapezoid(turn, fine)
     np.testing.assert_allclose(line, np.array(turn) / mass, rtol=1e-5)
     flow = hbar * (1 - np.exp(-4 * np.pi * c)) / mass
-    limit, at_beta = (ax_line.get_ydata() for ax_line in free_lines(right))
+    limit, at_beta = (ax_line.get_ydata() for ax_line in axes.free_lines(right))
     np.testing.assert_allclose(limit, flow, rtol=1e-5)
     assert abs(at_beta[0] / flow - 1) < 2 / beta
 
 
-def test_the_current_on_a_torus():
+def test_the_current_on_a_torus(axes):
     """Arrows and error bars at full size; uniform, the limit is 2ħc/(2π)² everywhere."""
     c, beta, hbar, cells = np.array([0.9, -0.6]), 4.0, 0.7, 8
     torus = FlatTorus((Circle(), Circle()))
@@ -147,7 +124,9 @@ def test_the_current_on_a_torus():
     score = Distance(link=harmonic_link(c))
     figure = torus_current(torus, score, 90, beta, hbar, samples=3, seed=6)
     left, right = figure.axes[:2]
-    expected = with_intervals([without_first_bias(measured, p) for p in samples(torus, 90, 3, 6)])
+    expected = axes.with_intervals(
+        [without_first_bias(measured, p) for p in samples(torus, 90, 3, 6)]
+    )
     exact = 2 * hbar * c / (2 * np.pi) ** 2
     limit, mean = (q for q in left.collections if hasattr(q, "U"))
     centres = 0.5 * (edges[1:] + edges[:-1])
@@ -159,12 +138,12 @@ def test_the_current_on_a_torus():
             found = np.asarray(drawn).reshape(cells, cells)
             np.testing.assert_allclose(found, field[..., a].T, rtol=1e-6, atol=1e-9)
     assert limit.scale == mean.scale
-    for a, drawn in enumerate(bars(right)):
+    for a, drawn in enumerate(axes.bars(right)):
         np.testing.assert_allclose(drawn[:, 0], exact[a], rtol=1e-6)
         np.testing.assert_allclose(
             drawn[:, 1:], expected[:, :, a].reshape(-1, 3), rtol=1e-6, atol=1e-9
         )
-    diagonal = free_lines(right)[0]
+    diagonal = axes.free_lines(right)[0]
     np.testing.assert_array_equal(*diagonal.get_data())
 
 
@@ -257,40 +236,6 @@ def test_modes_on_a_star_are_kirchhoffs():
         assert cloud.get_clim() == (-np.max(np.abs(drawn)), np.max(np.abs(drawn)))
 
 
-def stub(**claims):
-    """A run of claims with given batches, (setting, values) by check."""
-    study = SimpleNamespace(claim=claims.__getitem__, claims=list(claims.values()))
-    return SimpleNamespace(study=study, batches=lambda claim: claim.data)
-
-
-def batch(n, beta, values):
-    return Batch(Setting(n, beta, len(values)), values)
-
-
-def test_eigenvalues_over_their_limits():
-    rng, limit = np.random.default_rng(4), np.array([[2.0, 5.0]])
-    data = [batch(n, b, 3 + rng.standard_normal((9, 1, 2))) for n, b in ((800, 8.0), (1800, 14.0))]
-    claim = SimpleNamespace(data={"joint": data}, limit=limit, functions=("a", "b"))
-    problem = SimpleNamespace(
-        expectation=lambda beta: limit * (1 - np.array([[1.0, 2.0]]) / beta),
-        space=SimpleNamespace(sample=lambda n, rng: n),
-        measured=lambda n, beta: np.array([[n * 1e-3, beta]]),
-    )
-    (ax,) = spectrum_converging(stub(star=claim), {"star": problem}, (3_000, 9_000)).axes
-    for i, drawn in enumerate(bars(ax)):
-        np.testing.assert_allclose(drawn[:, 0], [8.0, 14.0])
-        for line, one in zip(drawn, data, strict=True):
-            expected = with_intervals(one.values[:, 0, i] / limit[0, i])
-            np.testing.assert_allclose(line[1:], expected, rtol=1e-9)
-    lines = free_lines(ax)
-    for i, (curve, single) in enumerate((lines[:2], lines[2:4])):
-        betas, y = curve.get_data()
-        np.testing.assert_allclose(y, 1 - (i + 1) / betas, rtol=1e-12)
-        betas, y = single.get_data()
-        np.testing.assert_allclose(y, [3, 9] / limit[0, i] if i == 0 else betas / limit[0, i])
-    np.testing.assert_array_equal(lines[4].get_ydata(), [1, 1])
-
-
 def test_the_spectral_flow():
     n, beta, fluxes = 50, 6.0, np.array([0.0, 0.35, 0.8])
     (ax,) = spectral_flow(n, fluxes, beta, count=4, seed=1).axes
@@ -315,84 +260,7 @@ def test_the_spectral_flow():
         np.testing.assert_allclose(np.sort(line.get_ydata()), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_varadhans_distance():
-    """Heat kernels and walks by their Fourier series, k from -40 to 40."""
-    rng, beta, angle = np.random.default_rng(8), 10.0, np.pi
-    values = 9 + rng.standard_normal((7, 1, 2))
-    claim = SimpleNamespace(
-        data={"sampling": [batch(500, beta, values)]}, functions=("t=0.2", r"\hbar t=0.4")
-    )
-    (ax,) = varadhan_figure(stub(local=claim), {"local": Distance()}, angle).axes
-    ((*drawn,),) = bars(ax)
-    np.testing.assert_allclose(
-        drawn, np.column_stack([[0.2, 0.4], with_intervals(values[:, 0])]), rtol=1e-12
-    )
-    limit, steps, square = free_lines(ax)
-    k = np.arange(-40, 41)[:, None]
-
-    def varadhan(t, factors):
-        density = np.real(np.exp(1j * angle * k) * factors).sum(axis=0) / (2 * np.pi)
-        return -4 * t * np.log(density * np.sqrt(4 * np.pi * t))
-
-    t, y = limit.get_data()
-    np.testing.assert_allclose(y, varadhan(t, np.exp(-(k**2) * t)), rtol=1e-6)
-    t, y = steps.get_data()
-    powers = (special.ive(np.abs(k), 2 * beta) / special.ive(0, 2 * beta)) ** (4 * beta * t)
-    np.testing.assert_allclose(y, varadhan(t, powers), rtol=1e-6)
-    np.testing.assert_allclose(square.get_ydata(), angle**2)
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_critical_picture(sign):
-    """Values times β^{1-γ}, with intervals, positive whatever the sign of the limit."""
-    rng = np.random.default_rng(9)
-    data = [batch(100, b, sign * (4 + rng.standard_normal((8, 2, 2)))) for b in (6.0, 24.0, 96.0)]
-    claim = SimpleNamespace(
-        data={"joint": data},
-        limit=sign * np.ones((2, 2)),
-        expectation=lambda beta: sign * (3 + 1 / beta) * np.array([[1.0, 7.0], [7.0, 7.0]]),
-    )
-    (ax,) = critical_picture(stub(half=claim), {"half": 0.5}).axes
-    ((*drawn,),) = bars(ax)
-    for (beta, *line), one in zip(drawn, data, strict=True):
-        assert beta == one.setting.beta
-        expected = with_intervals(sign * np.sqrt(beta) * one.values[:, 0, 0])
-        np.testing.assert_allclose(line, expected, rtol=1e-12)
-    (curve,) = free_lines(ax)
-    beta, y = curve.get_data()
-    np.testing.assert_allclose(y, np.sqrt(beta) * (3 + 1 / beta), rtol=1e-12)
-
-
-def test_a_row_of_the_kernel(handmade):
-    """Local peak and jump to the antipode with w = λ/(4β), in bins and as a density."""
-    rate, beta, n = 1.5, 20.0, 4_000
-    circle = Circle()
-    score = Mixture(circle, Distance(), (Jump(rate, ((-1, 0), (0, -1))),))
-    top, bottom = transition_kernel(handmade.run(), circle, score, (beta,), n).axes
-
-    def kernel(theta):
-        near, far = np.cos(theta), np.cos(theta - np.pi)
-        local, jump = (np.exp(-2 * beta * (1 - c)) for c in (near, far))
-        return local + rate / (4 * beta) * jump
-
-    (curve,) = top.lines
-    theta, y = curve.get_data()
-    mass = integrate.quad(kernel, -np.pi / 2, 3 * np.pi / 2, points=[0, np.pi], epsabs=1e-13)[0]
-    np.testing.assert_allclose(y, kernel(theta) / mass, rtol=1e-6)
-    share = rate / (4 * beta) / (1 + rate / (4 * beta))
-    assert curve.get_label() == rf"$\beta = {beta:g}$: $4\beta p = {4 * beta * share:.3f}$"
-    points = circle.sample(n, np.random.default_rng(0))
-    turn = np.arctan2(points[:, 1], points[:, 0])
-    turn[turn < -np.pi / 2] += 2 * np.pi
-    edges = np.linspace(-np.pi / 2, 3 * np.pi / 2, 91)
-    weights = kernel(turn) / kernel(turn).sum()
-    expected = np.histogram(turn, edges, weights=weights)[0] / (2 * np.pi / 90)
-    (steps,) = top.patches
-    np.testing.assert_allclose(steps.get_data().values, expected, rtol=1e-9)
-    assert len(bars(bottom)) == 1  # of the claim whose errors are predicted
-
-
-def test_layers_collapse_on_their_profile():
+def test_layers_collapse_on_their_profile(axes):
     """f = t on a uniform interval: e^{-s²}/(sqrt π (1 + erf s)), at s = sqrt β · distance."""
     space, n, beta = Interval(), 2_000, 400.0
     layers = {"one": (space, space.rays, (0,), space.function("t"))}
@@ -401,13 +269,13 @@ def test_layers_collapse_on_their_profile():
     def profile(s):
         return np.exp(-(s**2)) / np.sqrt(np.pi) / (1 + special.erf(s))
 
-    limit, expectation, zero = free_lines(ax)
+    limit, expectation, zero = axes.free_lines(ax)
     for line in (limit, expectation):
         s, y = line.get_data()
         np.testing.assert_allclose(y, profile(s), rtol=1e-6, atol=1e-9)
     np.testing.assert_array_equal(zero.get_ydata(), 0)
     points = space.sample(9 * n, np.random.default_rng(7))[:, 1]  # behind the stratum's number
-    ((*drawn,),) = bars(ax)
+    ((*drawn,),) = axes.bars(ax)
     np.testing.assert_allclose([line[0] for line in drawn], np.linspace(0, 3, 9))
     for i, (s, y, low, high) in enumerate(drawn):
         z = np.sqrt(beta) * points[i::9] - s  # every target has points of its own

@@ -3,7 +3,6 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.container import ErrorbarContainer
 from scipy import stats
 
 from convergence.reporting.figure import study_figure
@@ -16,37 +15,19 @@ def figure(handmade):
     plt.close(drawn)
 
 
-def bars(ax):
-    """(x, y, low, high) of every set of error bars."""
-    found = []
-    for container in ax.containers:
-        assert isinstance(container, ErrorbarContainer)
-        x, y = container[0].get_data()
-        ends = np.array(container[2][0].get_segments())
-        np.testing.assert_array_equal(ends[:, :, 0], np.stack([x, x], axis=1))
-        found.append((x, y, *ends[:, :, 1].T))
-    return found
-
-
-def curves(ax):
-    """Lines that belong to no error bars."""
-    taken = {line for c in ax.containers for line in (c[0], *c[1])}
-    return [line for line in ax.lines if line not in taken]
-
-
 def measured(handmade, id, check):
     claim = handmade.STUDY.claim(id)
     batches = handmade.run().batches(claim)[check]
     return claim, [(b.setting, b.values) for b in batches]
 
 
-def test_errors_over_n_have_intervals_of_the_mean(handmade, figure):
+def test_errors_over_n_have_intervals_of_the_mean(axes, handmade, figure):
     """r.m.s. over replicates, targets and functions; 1.96 sd/sqrt(R) of the mean square."""
     ax = figure.axes[0]
-    found = bars(ax)
+    found = axes.bars(ax)
     assert len(found) == 2
-    for id, (x, y, low, high) in zip(("known", "replicates"), found, strict=True):
-        _, data = measured(handmade, id, "joint")
+    for id, rows in zip(("known", "replicates"), found, strict=True):
+        (x, y, low, high), (_, data) = rows.T, measured(handmade, id, "joint")
         np.testing.assert_array_equal(x, [s.n for s, _ in data])
         for (_, values), *drawn in zip(data, y, low, high, strict=True):
             squares = ((values - handmade.LIMIT) ** 2).reshape(len(values), -1).mean(axis=1)
@@ -55,9 +36,9 @@ def test_errors_over_n_have_intervals_of_the_mean(handmade, figure):
             np.testing.assert_allclose(drawn, np.sqrt(ends), rtol=1e-12)
 
 
-def test_the_curve_has_bias_shift_and_noise(handmade, figure):
+def test_the_curve_has_bias_shift_and_noise(axes, handmade, figure):
     """Only where noise is predicted."""
-    (curve, triangle) = curves(figure.axes[0])
+    (curve, triangle) = axes.free_lines(figure.axes[0])
     claim = handmade.STUDY.claim("known")
     for setting, n, y in zip(claim.schedules["standard"].joint, *curve.get_data(), strict=True):
         shift, sd = 3 * handmade.UNIT / n, handmade.UNIT / np.sqrt(n)
@@ -68,8 +49,8 @@ def test_the_curve_has_bias_shift_and_noise(handmade, figure):
     assert [text.get_text() for text in figure.axes[0].texts] == ["$N^{-1/2}$"]
 
 
-def test_the_exact_bias(handmade, figure):
-    lines = curves(figure.axes[1])
+def test_the_exact_bias(axes, handmade, figure):
+    lines = axes.free_lines(figure.axes[1])
     order = lines.pop()
     assert len(lines) == 3
     for line, size in zip(lines, (1, 1, 0), strict=True):
@@ -82,10 +63,10 @@ def test_the_exact_bias(handmade, figure):
     assert figure.axes[1].texts[0].get_text() == r"$\beta^{-1}$"
 
 
-def test_the_measured_bias(handmade, figure):
+def test_the_measured_bias(axes, handmade, figure):
     """Mean squares less the noise of means; intervals count targets only."""
     ax = figure.axes[1]
-    for id, (x, y, low, high) in zip(("known", "replicates"), bars(ax), strict=True):
+    for id, rows in zip(("known", "replicates"), axes.bars(ax), strict=True):
         expected = []
         for check in ("sampling", "joint"):
             for setting, values in measured(handmade, id, check)[1]:
@@ -102,7 +83,7 @@ def test_the_measured_bias(handmade, figure):
                     expected.append(np.sqrt([square, square - half, square + half]))
                     expected[-1] = [setting.beta, *expected[-1]]
         assert len(expected) >= 1
-        np.testing.assert_allclose(np.stack([x, y, low, high], axis=1), expected, rtol=1e-9)
+        np.testing.assert_allclose(rows, expected, rtol=1e-9)
 
 
 def test_the_law_of_standardised_errors(handmade, figure):
@@ -124,7 +105,7 @@ def test_the_law_of_standardised_errors(handmade, figure):
     assert [text.get_text() for text in ax.texts] == [shown]
 
 
-def test_a_claim_keeps_its_style(handmade, figure):
+def test_a_claim_keeps_its_style(axes, handmade, figure):
     """In every panel the colour and marker that the legend gives to its name."""
     handles = figure.legends[0].legend_handles
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -134,6 +115,6 @@ def test_a_claim_keeps_its_style(handmade, figure):
     for ax in figure.axes[:2]:
         marks = [(c[0].get_color(), c[0].get_marker()) for c in ax.containers]
         assert marks == styles[:2]
-    assert curves(figure.axes[0])[0].get_color() == styles[0][0]
-    colours = [line.get_color() for line in curves(figure.axes[1])[:3]]
+    assert axes.free_lines(figure.axes[0])[0].get_color() == styles[0][0]
+    colours = [line.get_color() for line in axes.free_lines(figure.axes[1])[:3]]
     assert colours == [styles[0][0], styles[1][0], styles[3][0]]
