@@ -1,6 +1,7 @@
 """A run made by hand: its verdicts and tables hold the numbers that plain NumPy works out."""
 
 import csv
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from convergence.reporting import publish, summarise
 from convergence.reporting.tables import CAPTION, latex_table, markdown_table
+from convergence.running.results import CELLS, REFERENCES
 
 NUMBERS = ("measured", "predicted", "low", "high", "p_value", "level", "sees")
 HEADS = (
@@ -39,6 +41,44 @@ def test_verdicts_on_disk(folder, expected):
             assert one == pytest.approx(row[name], rel=1e-6, abs=1e-9, nan_ok=True), (key, name)
     told = {r["outcome"] for r in found.values()}
     assert told == {"PASS", "FAIL", "INCONCLUSIVE"}  # or the tables would show less
+
+
+def test_references_on_disk(handmade, folder):
+    """Of every setting, target and function, in columns that say what they hold."""
+    with (folder / REFERENCES).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    count = 0
+    for row in rows:
+        n, beta, i, j = int(row["n"]), float(row["beta"]), int(row["target"]), int(row["function"])
+        expected = [0.0, 0.0, np.nan, np.nan, np.nan]
+        if row["claim"] != "identity":
+            limit = handmade.LIMIT[i, j]
+            expected[:2] = limit + handmade.BIAS[i, j] / beta, limit
+        if row["claim"] == "known":
+            unit = 4 + 2 * i + j
+            expected[2:] = 3 * unit / n, unit / np.sqrt(n), (2 + i) * n**0.75
+        names = ("expectation", "limit", "shift", "sd", "effective_degree")
+        found = [float(row[name]) for name in names]
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+        count += row["check"] == "sampling"
+    assert (len(rows), count) == (6 * (5 + 4) + 2 * 3, 6 * (2 + 1))
+
+
+def test_cells_on_disk(handmade, folder):
+    """Every value where its claim, setting, replicate, target and function say."""
+    with gzip.open(folder / CELLS, "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = ("claim", "check", "n", "beta", "replicate", "target", "function")
+    found = {tuple(row[name] for name in names): float(row["value"]) for row in rows}
+    expected = {
+        tuple(map(str, (cell.claim, cell.check, cell.n, cell.beta, cell.replicate, i, j))): value
+        for claim in handmade.STUDY.claims
+        for cell in handmade.cells_of("handmade", claim, claim.schedules["standard"])
+        for (i, j), value in np.ndenumerate(handmade.values(cell))
+    }
+    assert len(rows) == len(found)
+    assert found == pytest.approx(expected, rel=1e-11)
+    assert {row["status"] for row in rows} == {"ok"}
 
 
 def brackets(value, quarter):
