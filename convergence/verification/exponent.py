@@ -57,7 +57,7 @@ class _Curve:
         squares, slips = [], []
         for beta, log_size, bias in zip(betas, self.log_n, biases, strict=True):
             size = np.exp(log_size)
-            n: Any = round(size) if size < 2**53 else size  # NumPy takes no larger integers
+            n: Any = round(size) if size < 2**53 else size  # NumPy has no integers beyond 2^64
             square, slip = bias**2, 2 * REFERENCE_ACCURACY * np.abs(bias)
             if claim.sampling_error is not None:
                 shift, sd = claim.sampling_error(n, beta)
