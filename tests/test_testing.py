@@ -1,5 +1,8 @@
 """The assertions that users import: they pass what is right and nothing else."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -54,8 +57,9 @@ def test_wrong_operators_fail(fault):
 
 
 def test_too_small_a_sample_does_not_pass():
-    with pytest.raises(AssertionError, match="inconclusive"):
-        assert_limit(diffusion_map, CIRCLE, Distance(), F, n=20_000, beta=50.0, replicates=8)
+    few = OPTIONS | {"replicates": 8}
+    with pytest.raises(AssertionError, match=r"inconclusive.*error of the operator below"):
+        assert_limit(diffusion_map, CIRCLE, Distance(), F, **few, sees=0.005)
     with pytest.raises(AssertionError, match=r"INCONCLUSIVE.*effective degree"):
         assert_limit(diffusion_map, CIRCLE, Distance(), F, n=500, beta=50.0)
 
@@ -85,3 +89,49 @@ def test_rate_at_least():
         assert_rate_at_least(n, errors(0.25), 0.25, resolution=0.001)
     with pytest.raises(InvalidInputError):
         assert_rate_at_least(n[:2], errors(0.25)[:2], 0.25)
+
+
+UNDER_O = """
+import numpy as np
+from convergence.scores import Distance
+from convergence.spaces import Circle
+from convergence.testing import assert_limit, assert_rate_at_least, assert_standard_normal
+
+assert False, "an assert statement was run"
+circle, noise = Circle(), np.random.default_rng(0).standard_normal((50, 4))
+problem = circle, Distance(), [circle.fourier(1, 0.0)]
+options = {"n": 4000, "beta": 8.0, "replicates": 8}
+
+def right(points, f, targets, beta):
+    weights = np.exp(-beta * np.sum((targets[:, None] - points) ** 2, axis=-1))
+    return 4 * beta * (f(targets) - weights @ f(points) / weights.sum(axis=1))
+
+def wrong(*arguments):
+    return right(*arguments) / 2
+
+for call in (
+    lambda: assert_standard_normal(noise + 100),
+    lambda: assert_standard_normal(10 * (noise - noise.mean(axis=0))),
+    lambda: assert_rate_at_least((100, 1000, 10000), 3 * [noise], 0.5),
+    lambda: assert_rate_at_least((100, 200, 400), 3 * [noise], 0.0, resolution=1e-6),
+    lambda: assert_limit(wrong, *problem, **options),
+    lambda: assert_limit(right, *problem, **options, sees=1e-9),
+):
+    try:
+        call()
+        print("nothing")
+    except AssertionError as error:
+        print(error.args[0].splitlines()[0])
+"""
+
+
+def test_assertions_stand_without_asserts():
+    """Under python -O, which takes `assert` statements out, each still raises."""
+    done = subprocess.run(
+        [sys.executable, "-O", "-c", UNDER_O], capture_output=True, text=True, check=True
+    )
+    said = done.stdout.splitlines()
+    expected = ("means differ", "variance", "errors fall", "inconclusive", "FAIL mean", "inconclus")
+    assert len(said) == len(expected)
+    for line, start in zip(said, expected, strict=True):
+        assert line.startswith(start)

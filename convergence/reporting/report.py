@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..errors import CheckpointError
 from ..running import (
@@ -86,39 +87,71 @@ def audit(run: Run, folder: Path) -> list[str]:
         When the published files cannot be read.
     """
     verdicts = run.verdicts()
+    summaries = summarise(run, verdicts)
     lines = changed_files(run, folder) + _changed_verdicts(verdicts, folder)
-    table, today = folder / "table.md", markdown_table(summarise(run, verdicts))
-    if not table.is_file() or table.read_text(encoding="utf-8") != today:
-        lines.append(f"{table} is missing or not today's; renew it: python -m convergence report")
+    tables = {
+        "table.md": markdown_table(summaries),
+        "table.tex": latex_table(run.study.title, summaries),
+    }
+    for name, today in tables.items():
+        table = folder / name
+        try:
+            same = table.read_text(encoding="utf-8") == today
+        except (OSError, ValueError):
+            same = False
+        if not same:
+            lines.append(
+                f"{table} is missing or not today's; renew it: python -m convergence report"
+            )
     return lines
 
 
 _KEY = ["claim", "check", "quantity", "function"]
 _FIGURES = ["measured", "predicted", "low", "high", "p_value", "level", "sees"]
+_OF_ORDER_ONE = ("measured", "predicted", "low", "high")
 
 
 def _changed_verdicts(verdicts: dict[str, list[Verdict]], folder: Path) -> list[str]:
-    """Decisions whose outcome or any number is not today's."""
+    """Decisions whose outcome, reason or any number is not today's."""
     path = folder / "verdicts.csv"
     try:
-        old = read_table(path, _FIGURES)[[*_KEY, "outcome", *_FIGURES]]
+        old = read_table(path, _FIGURES)[[*_KEY, "outcome", *_FIGURES, "reason"]]
     except (OSError, ValueError, KeyError) as error:
         raise CheckpointError(
             f"cannot read {path}: {error}; renew it: python -m convergence report"
         ) from error
     new = verdicts_table(verdicts)[old.columns]
     both = old.merge(new, on=_KEY, how="outer", suffixes=("_old", "_new"))
+    both["noise"] = np.select(
+        [both["check"] == "bias", both["check"].isin(["sampling", "joint"])], [1e-10, 1e-9], 0.0
+    )
     changed = ~(both["outcome_old"] == both["outcome_new"])
     for figure in _FIGURES:
-        # published numbers hold 12 digits; those near rounding level carry fewer
         before, after = (both[f"{figure}_{age}"].astype(float) for age in ("old", "new"))
-        changed |= ~np.isclose(before, after, rtol=1e-6, atol=1e-9, equal_nan=True)
-    return [
+        changed |= ~_close(before, after, both["noise"] * (figure in _OF_ORDER_ONE))
+    # what a deterministic decision says of its rounding is no one's to repeat
+    rounding = (both["check"] == "bias") | (both["quantity"] == "exponent")
+    changed |= ~rounding & (both["reason_old"] != both["reason_new"])
+    lines = [
         f"{row.claim}, {row.check}, {row.quantity} {row.function}: "
         f"published {_shown(row.outcome_old, row.measured_old)}, "
         f"now {_shown(row.outcome_new, row.measured_new)}"
         for row in both[changed].itertuples()
     ]
+    if len(old) != len(new):
+        lines.append(f"{path} has {len(old)} decisions, today's judgement {len(new)}")
+    return lines
+
+
+def _close(before: pd.Series, after: pd.Series, noise: pd.Series) -> pd.Series:
+    """Equal up to a millionth, and up to what rounding of references leaves of a difference.
+
+    Published numbers hold 12 digits. Probabilities and levels, and residuals of identities, which
+    are rounding themselves, are small numbers of their own.
+    """
+    distance = np.abs(before - after)
+    size = np.maximum(np.abs(before), np.abs(after))
+    return (before == after) | (before.isna() & after.isna()) | (distance <= noise + 1e-6 * size)
 
 
 def _shown(outcome: Any, measured: Any) -> str:

@@ -24,4 +24,6 @@ def with_uncertainty(value: float, error: float) -> str:
 
 def percent(value: float) -> str:
     """A fraction in percent, two significant digits."""
-    return f"{100 * value:.2g} %" if np.isfinite(value) else "-"
+    if not np.isfinite(value):
+        return "-"
+    return np.format_float_positional(100 * value, 2, fractional=False, trim="-") + " %"

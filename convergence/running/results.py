@@ -168,29 +168,48 @@ def _read_cells(folder: Path) -> pd.DataFrame:
 def changed_files(run: Run, folder: Path) -> list[str]:
     """Where published files are not those of the run read from them, one line each.
 
-    The digest tells whether any byte of cells, references or record was changed; references must
-    be those of today's claims.
+    The digest tells whether any byte of cells, references or record was changed; rows of cells must
+    be today's, and references those of today's claims.
+
+    Raises
+    ------
+    CheckpointError
+        When the files cannot be read.
     """
-    lines = []
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    cells, references = ((folder / name).read_bytes() for name in (CELLS, REFERENCES))
-    if record.get("digest") != _digest(record, cells, references):
-        lines.append(f"{CELLS}, {REFERENCES} or {RECORD} is not what the run wrote: bytes changed")
     keys = ["target", "function", "n", "beta"]
-    published = read_table(folder / REFERENCES, [*keys, *_NUMBERS])
-    today = references_table(run).astype(dict.fromkeys([*keys, *_NUMBERS], float))
-    order = _REFERENCE[:6]
-    published, today = (t.sort_values(order, kind="stable") for t in (published, today))
-    if len(published) != len(today) or not np.array_equal(
-        published[order].to_numpy(str), today[order].to_numpy(str)
-    ):
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        files = [(folder / name).read_bytes() for name in (CELLS, REFERENCES)]
+        cells = _read_cells(folder)
+        references = read_table(folder / REFERENCES, [*keys, *_NUMBERS])[_REFERENCE]
+    except (OSError, EOFError, zlib.error, KeyError, ValueError) as error:
+        raise CheckpointError(
+            f"cannot read what was published in {folder} ({type(error).__name__}: {error})"
+        ) from error
+    lines = []
+    if record.get("digest") != _digest(record, *files):
+        lines.append(f"{CELLS}, {REFERENCES} or {RECORD} is not what the run wrote: bytes changed")
+    if not _same_rows(cells, cells_table(run), _VALUE[:7]):
+        lines.append(f"{CELLS} has other rows than today's claims")
+    today = references_table(run)
+    if not _same_rows(references, today, _REFERENCE[:6]):
         return [*lines, f"{REFERENCES} has other rows than today's claims"]
+    order = _REFERENCE[:6]
+    today = today.astype(dict.fromkeys([*keys, *_NUMBERS], float))
+    references, today = (t.sort_values(order, kind="stable") for t in (references, today))
     for column in _NUMBERS:
-        old, new = published[column].to_numpy(float), today[column].to_numpy(float)
+        old, new = references[column].to_numpy(float), today[column].to_numpy(float)
         wrong = ~np.isclose(old, new, rtol=1e-9, atol=1e-9, equal_nan=True)
         if np.any(wrong):
             lines.append(f"{REFERENCES}: {np.sum(wrong)} entries of {column!r} are not today's")
     return lines
+
+
+def _same_rows(one: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> bool:
+    """Whether two tables have the same rows in these columns, in any order."""
+    floats = {name: float for name in names if name not in ("claim", "check")}
+    one, other = (t[names].astype(floats).sort_values(names) for t in (one, other))
+    return one.reset_index(drop=True).equals(other.reset_index(drop=True))
 
 
 def read_run(path: Path, folder: Path) -> Run:

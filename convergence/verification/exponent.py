@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .bias import REFERENCE_ACCURACY, richardson
@@ -54,7 +56,8 @@ class _Curve:
         self.log_n = np.log(last.n) + steps
         squares, slips = [], []
         for beta, log_size, bias in zip(betas, self.log_n, biases, strict=True):
-            n = round(np.exp(log_size))
+            size = np.exp(log_size)
+            n: Any = round(size) if size < 2**53 else size  # NumPy has no integers beyond 2^64
             square, slip = bias**2, 2 * REFERENCE_ACCURACY * np.abs(bias)
             if claim.sampling_error is not None:
                 shift, sd = claim.sampling_error(n, beta)

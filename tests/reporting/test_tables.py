@@ -13,7 +13,7 @@ from convergence.verification import Outcome
 ROW = Summary(
     id="circle", statement=r"$S^1$", largest_n=1000, order="1.00000(53)", slope="-0.285(24)",
     predicted_slope="-0.2854", mean="0.039(45)", variance="1.032(66)", deviation="5.3 %",
-    residual="-", faults="5/5", detectable="2.1 %", outcome=Outcome.PASS,
+    residual="-", faults="5/5", sees="2.1 %", sees_parts="-", outcome=Outcome.PASS,
     checks={"bias": Outcome.PASS},
 )  # fmt: skip
 
@@ -35,7 +35,15 @@ def test_uncertainties(value, error, text):
 
 
 def test_percent():
-    assert percent(0.0213) == "2.1 %"
+    for value, text in (
+        (0.0213, "2.1"),
+        (0.05, "5"),
+        (0.999, "100"),
+        (1.29, "130"),
+        (1e-6, "0.0001"),
+    ):
+        assert percent(value) == f"{text} %"
+    assert percent(0.0) == "0 %"
     assert percent(np.nan) == "-"
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from convergence.errors import InvalidInputError
 from convergence.verification import (
     FALSE_ALARM_RATE,
     Batch,
@@ -45,6 +46,32 @@ def test_a_true_claim_passes_all_four(synthetic):
 
 def test_no_check_no_pass():
     assert overall([]) == Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("check", ["bias", "sampling", "joint", "faults", "identity"])
+def test_a_listed_check_that_decides_nothing_is_inconclusive(synthetic, check):
+    """Nothing to decide for one check: it says so, whatever the others say, and so does the claim.
+
+    A claim whose constant is half of the right one once passed like this.
+    """
+    claim = synthetic.claim(faults=(), limit=2 * synthetic.LIMIT, checks=(check,))
+    empty = Schedule()
+    nothing = {"sampling": [], "joint": [], "identity": []}
+    verdicts = verify(claim, empty, nothing, LEVEL)
+    assert {(v.check, v.outcome) for v in verdicts} == {(check, Outcome.INCONCLUSIVE)}
+    assert all(v.reason for v in verdicts)
+    full = synthetic.claim(faults=(), checks=("bias", check))
+    verdicts = verify(full, full.schedules["standard"], nothing, LEVEL)
+    if check != "bias":
+        assert outcomes(verdicts, "bias") == {Outcome.PASS}
+        assert overall(verdicts) == Outcome.INCONCLUSIVE
+
+
+def test_a_claim_without_checks_is_inconclusive_and_unknown_checks_are_refused(synthetic):
+    claim = synthetic.claim(checks=())
+    assert overall(run(synthetic, claim)) == Outcome.INCONCLUSIVE
+    with pytest.raises(InvalidInputError, match=r"unknown checks: 'smapling'; known are bias, sam"):
+        synthetic.claim(checks=("bias", "smapling"))
 
 
 @pytest.mark.parametrize("factor", [0.95, 1.05, -1.0])
@@ -120,9 +147,13 @@ def test_a_bound_is_no_faster_than_the_exact_bias(synthetic, power, decay, expec
         )
         batches.append(Batch(setting, claim.limit + bias + noise / np.sqrt(setting.n)))
     verdicts = verify(claim, claim.schedules["standard"], {"joint": batches}, LEVEL)
-    assert {v.outcome for v in verdicts} == {expected}
+    slopes = [v for v in verdicts if v.quantity == "slope"]
+    assert {v.outcome for v in slopes} == {expected}
     bound = max(-1 / 7, -2 / 7 * power)
-    np.testing.assert_allclose([v.predicted for v in verdicts], bound, rtol=1e-9)
+    np.testing.assert_allclose([v.predicted for v in slopes], bound, rtol=1e-9)
+    # that a bias like β^-0.1 does not give the stated -1/7 is the exponent's to say
+    stated = Outcome.PASS if power == 0.5 else Outcome.FAIL
+    assert {v.outcome for v in verdicts if v.quantity == "exponent"} == {stated}
 
 
 def test_faults(synthetic):
@@ -166,7 +197,10 @@ def test_replicate_means_are_printed_in_their_own_standard_deviations(synthetic)
     errors = batch.values - claim.expectation(batch.setting.beta)
     own = np.mean(errors, axis=0) / np.std(errors, axis=0, ddof=1)
     half = stats.norm.isf(0.025) / np.sqrt(len(errors))
-    for verdict in verify(claim, schedule, batches, LEVEL):
+    verdicts = verify(claim, schedule, batches, LEVEL)
+    means = [v for v in verdicts if v.quantity.startswith("mean")]
+    assert [v.function for v in means] == list(claim.functions)
+    for verdict in means:
         mean = float(np.mean(own[:, claim.functions.index(verdict.function)]))
         assert verdict.measured == pytest.approx(mean, rel=1e-12)
         width = pytest.approx(2 * half, rel=1e-3)  # 1.96 is the quantile to three figures
@@ -199,8 +233,8 @@ def test_inconclusive_with_a_reason(synthetic, trouble):
 def test_level_is_shared_by_all_tests_of_a_study(synthetic):
     claim = synthetic.claim()
     count = count_tests(claim, claim.schedules["standard"])
-    # 1 batch x 2 functions x (mean, variance) + 2 functions x (4 sizes + slope) + 1 fault
-    assert count == 4 + 10 + 1
+    # 2 functions x (mean, variance, factor) + 2 functions x (4 sizes + slope) + 1 fault
+    assert count == 6 + 10 + 1
     assert study_level([claim, claim], "standard", 1e-4) == pytest.approx(1e-4 / (2 * count))
 
 
@@ -215,7 +249,7 @@ def test_every_batch_counts(synthetic):
     claim = synthetic.claim(checks=("sampling",))
     verdicts = verify(claim, schedule, {"sampling": [right[0], wrong[1]]}, LEVEL)
     failed = {v.quantity for v in verdicts if v.outcome == Outcome.FAIL}
-    assert failed == {f"mean, N={second.n}, β={second.beta:.4g}"}
+    assert failed == {f"mean, N={second.n}, β={second.beta:.4g}", "factor"}
 
     def wrong_at_the_second(beta):
         shift = 0.05 if beta == second.beta else 0.0
