@@ -13,6 +13,7 @@ The rooms, in the order in which data walks through them (each imports only from
 `running`       cells, seeds, checkpoints, provenance
 `reporting`     figures, tables, the claims ledger
 `testing`       assertions for a user's own tests
+`terminal`      text for terminals that cannot show every character
 """
 
 __version__ = "0.1.0"

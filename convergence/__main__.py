@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -47,10 +48,8 @@ def named_errors() -> Iterator[None]:
     try:
         yield
     except ConvergenceError as error:
-        Console(stderr=True).print(
-            f"[bold red]{type(error).__name__}[/]: ", end="", highlight=False
-        )
-        Console(stderr=True).print(str(error), markup=False, highlight=False, soft_wrap=True)
+        line = Text(type(error).__name__, "bold red") + Text(f": {error}")
+        Console(stderr=True).print(line, soft_wrap=True)
         raise typer.Exit(2) from error
     except KeyboardInterrupt as error:
         console.print("interrupted; finished cells are kept: the same command goes on from there")
@@ -65,12 +64,11 @@ def list_studies() -> None:
 
     with named_errors():
         for name in _names(None):
-            with console.status(f"loading {name}"):
+            with _status(f"loading {name}"):
                 study = load_study(find_study(name))
-            console.print(f"[bold]{name}[/]  {escape(study.title)}", highlight=False)
+            console.print(Text(name, "bold") + Text(f"  {study.title}"))
             for claim in study.claims:
-                line = f"  {claim.id}: {readable(claim.statement)}"
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
+                _say(f"  {claim.id}: {readable(claim.statement)}")
 
 
 @app.command()
@@ -89,15 +87,17 @@ def run(
     from .backend import resolve_device
     from .reporting import publish
     from .running import find_study, locked, plan, results_folder, run_study
+    from .running.study import refuse_shared_folders
     from .verification import Outcome
 
     with named_errors():
         paths = [find_study(name) for name in _names(studies)]
+        refuse_shared_folders(paths)
         workers, device = _worker_count(jobs), resolve_device(device)
         failed = False
         for path in paths:
             folder = results_folder(output, path.stem, preset)
-            with console.status(f"preparing {path.stem}"):
+            with _status(f"preparing {path.stem}"):
                 cells = plan(path, preset)
             with locked(folder):
                 with _progress(path.stem, cells) as progress:
@@ -111,10 +111,10 @@ def run(
                         device=device,
                         progress=progress,
                     )
-                with console.status("judging, drawing"):
+                with _status("judging, drawing"):
                     summaries = publish(measured, path, folder)
             _show_verdicts(f"{measured.study.title} ({preset})", summaries)
-            console.print(f"written to {folder}", highlight=False)
+            _say(f"written to {folder}")
             failed |= any(s.outcome == Outcome.FAIL for s in summaries)
         raise typer.Exit(1 if failed else 0)
 
@@ -131,17 +131,19 @@ def report(
 ) -> None:
     """Make figures, tables and the README's table of claims again, from the cells on disk."""
     from .reporting import LEDGER, ledger_sections, read_published, write_ledger, write_report
+    from .running import locked
 
     with named_errors():
         for name in studies or _published_names(output, preset):
-            with console.status(f"judging and drawing {name}"):
+            with _status(f"judging and drawing {name}"):
                 measured, folder = read_published(name, output, preset)
-                write_report(measured, folder)
-            console.print(f"remade {folder}", highlight=False)
+                with locked(folder):
+                    write_report(measured, folder)
+            _say(f"remade {folder}")
         shown = output == Path("results") and preset == "standard"  # what a README shows
         if shown and readme.is_file() and LEDGER[0] in readme.read_text(encoding="utf-8"):
             write_ledger(readme, ledger_sections(output))
-            console.print(f"renewed the table in {readme}", highlight=False)
+            _say(f"renewed the table in {readme}")
 
 
 @app.command()
@@ -151,19 +153,21 @@ def check(
     preset: Preset = "standard",
 ) -> None:
     """Judge published cells anew and compare with the published verdicts. Exits 1 on a change."""
-    from .reporting import audit, read_published, summarise
+    from .reporting import audit, other_code, read_published, summarise
+    from .running import find_study
     from .verification import Outcome
 
     with named_errors():
         bad = False
         for name in studies or _published_names(output, preset):
-            with console.status(f"judging {name}"):
+            with _status(f"judging {name}"):
                 measured, folder = read_published(name, output, preset)
                 summaries = summarise(measured, measured.verdicts())
                 changes = audit(measured, folder)
+                note = other_code(measured, find_study(name))
             _show_verdicts(f"{measured.study.title} (published)", summaries)
-            for change in changes:
-                console.print(change, markup=False, highlight=False)
+            for line in [*changes, *([note] if note else [])]:
+                _say(line)
             bad |= bool(changes) or any(s.outcome == Outcome.FAIL for s in summaries)
         raise typer.Exit(1 if bad else 0)
 
@@ -226,13 +230,13 @@ def _progress(name: str, cells: list[Cell]) -> Iterator[Callable[[Cell, bool], N
         console=console,
     )
     with bar:
-        task = bar.add_task(name, total=total)
+        task = bar.add_task(escape(name), total=total)
 
         def advance(cell: Cell, was_kept: bool) -> None:
             nonlocal total, kept
             if was_kept:
                 total, kept = total - cell.n, kept + 1
-                bar.update(task, total=total, description=f"{name} ({kept} cells kept)")
+                bar.update(task, total=total, description=f"{escape(name)} ({kept} cells kept)")
             else:
                 bar.advance(task, cell.n)
 
@@ -262,7 +266,16 @@ def _show_verdicts(title: str, summaries: list[Summary]) -> None:
     needed = console.measure(table, options=wide).maximum
     Console(width=None if console.is_terminal else max(80, needed)).print(table)
     for reason in (reason for s in summaries for reason in s.reasons):
-        console.print(reason, markup=False, highlight=False, soft_wrap=True)
+        _say(reason)
+
+
+def _say(line: str) -> None:
+    """A line as it stands: names and statements are no markup."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _status(doing: str) -> Status:
+    return console.status(Text(doing))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,23 @@ def require_flag(name: str, value: object) -> bool:
     return flag
 
 
+def require_tuple(name: str, values: object, kind: type | None = None) -> tuple:
+    """The values as a tuple, where they are several and of one kind.
+
+    Raises
+    ------
+    InvalidInputError
+        For a single thing in their place, and for another kind among them.
+    """
+    if not isinstance(values, tuple | list):
+        raise InvalidInputError(
+            f"{name} must be a tuple, (x,) where there is one only, not {values!r}"
+        )
+    if kind is not None and not all(isinstance(value, kind) for value in values):
+        raise InvalidInputError(f"{name} must be a tuple of {kind.__name__}, not {values!r}")
+    return tuple(values)
+
+
 LARGEST_DENSE = 2**30
 """Bytes that a dense matrix may take where nothing else is asked for."""
 

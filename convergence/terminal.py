@@ -9,13 +9,21 @@ import unicodedata
 # what Unicode's own decompositions do not give
 _ASCII = {
     "ħ": "hbar ", "∂": "d", "Δ": "Laplace ", "∇": "grad ", "∞": "inf", "→": "->", "←": "<-",
-    "≤": "<=", "≥": ">=", "≠": "!=", "∝": "~", "∫": "int ", "∑": "sum ", "√": "sqrt", "⟨": "<",
+    "≤": "<=", "≥": ">=", "≠": "!=", "∝": "~", "∫": "int ", "∑": "sum ", "√": "sqrt ", "⟨": "<",
     "⟩": ">", "·": ".", "×": "x", "±": "+-", "⊥": "_|_", "⊙": "o", "∈": "in", "✓": "+", "✗": "x",
     "━": "=", "╸": "-", "╺": "-", "’": "'", "”": "''", "“": '"', "–": "-", "—": "-", "…": "...",
+    "⁻": "^-", "₋": "_-", "‖": "||", "∏": "prod ", "⊗": "(x)",
 }  # fmt: skip
 
+
+def _spelled(letter: str) -> str:
+    """A Greek letter's name, with its own first letter."""
+    name = unicodedata.name(letter).split()[-1].replace("LAMDA", "LAMBDA").lower()
+    return name.capitalize() if letter.isupper() else name
+
+
 _GREEK = {
-    chr(code): unicodedata.name(chr(code)).split()[-1].replace("LAMDA", "LAMBDA").lower() + " "
+    chr(code): _spelled(chr(code)) + " "
     for code in range(0x391, 0x3CA)
     if unicodedata.name(chr(code), "").startswith("GREEK")
 }

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import limits
+from ..errors import require_tuple
 from ..operators import streamed_generator
 from ..scores import Causal, Distance
 from ..spaces import SmoothFunction, Space
@@ -40,6 +41,9 @@ class CausalProblem:
     space: Space
     functions: tuple[SmoothFunction, ...]
     target_count: int = 3
+
+    def __post_init__(self) -> None:
+        require_tuple("functions", self.functions)
 
     @cached_property
     def targets(self) -> np.ndarray:

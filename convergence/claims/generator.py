@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from .. import limits
+from ..errors import require_tuple
 from ..operators import generator, sample_log_weights, streamed_generator
 from ..scores import (
     Distance,
@@ -60,6 +61,9 @@ class GeneratorProblem:
     functions: tuple[SmoothFunction, ...]
     hbar: float = 1.0
     target_count: int = 3
+
+    def __post_init__(self) -> None:
+        require_tuple("functions", self.functions)
 
     @cached_property
     def targets(self) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import limits
+from ..errors import require_tuple
 from ..spaces import Ray, StrataFunction, StratifiedSpace
 from ..verification import Claim, Fault
 from .strata_problems import LOWEST_BETA, DimensionProblem, Places, StrataProblem, strata_schedules
@@ -142,6 +143,7 @@ def layer_claim(
         With all four checks; bias of order β^-1/2, and the slope -1/(d + 2) along
         β = c N^{2/(d + 2)}.
     """
+    require_tuple("functions", functions)
     near = limits.layer(space, rays, functions)
 
     def profiles(of: limits.Layer) -> np.ndarray:
@@ -222,6 +224,7 @@ def interior_claim(
     Claim
         With all four checks; the slope -2/(d + 6) along β = c N^{2/(d + 6)}, or -1/2 at a fixed β.
     """
+    require_tuple("functions", functions)
     still = StrataProblem(
         space, places, functions, ((0.0,) * len(functions),) * len(places), -4, 1, 0
     )

@@ -234,7 +234,9 @@ def _kernel(xp: Any, real: str, dimension: int, n_columns: int) -> tuple[Any, in
     """The compiled kernel and its threads a block; a thread holds two queries where they fit."""
     rows = 2 if real == "float" and dimension <= 8 else 1
     name = f"gaussian_sums<{real}, {dimension}, {n_columns}, {rows}>"
-    module = xp.RawModule(code=SOURCE.read_text(), options=OPTIONS, name_expressions=(name,))
+    module = xp.RawModule(
+        code=SOURCE.read_text(encoding="utf-8"), options=OPTIONS, name_expressions=(name,)
+    )
     return module.get_function(name), LEAF_SIZE // rows
 
 

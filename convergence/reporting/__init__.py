@@ -3,6 +3,7 @@
 from .report import (
     audit,
     ledger_sections,
+    other_code,
     publish,
     published,
     read_published,
@@ -17,6 +18,7 @@ __all__ = [
     "audit",
     "ledger",
     "ledger_sections",
+    "other_code",
     "publish",
     "published",
     "read_published",

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy import stats
 
-from ..errors import ConvergenceError, StudyError
+from ..errors import CheckpointError, StudyError
 from ..running import Run, write_whole
 from ..verification import Batch, Claim, predicted_rmse
 from .identity_figure import identity_figure, of_identities
@@ -248,28 +248,44 @@ def _law_panel(ax: Axes, run: Run) -> None:
 
 
 def write_figures(run: Run, folder: Path) -> None:
-    """figure.pdf and figure.png of a run, and the study's own figures beside them."""
+    """figure.pdf and figure.png of a run, and the study's own figures beside them.
+
+    Raises
+    ------
+    StudyError
+        For figures that break off, after all others are drawn.
+    CheckpointError
+        When a file cannot be written.
+    """
     draw_study = identity_figure if of_identities(run) else study_figure
-    drawings = {"figure": draw_study, **run.study.figures}
-    with plt.rc_context(STYLE):
-        for name, draw in drawings.items():
-            try:
-                figure = draw(run)
-            except ConvergenceError:
-                raise
-            except Exception as error:
-                raise StudyError(
-                    f"figure {name!r} of {run.name} broke off with {type(error).__name__}: "
-                    f"{error}; cells, verdicts and tables are written: `report` draws it again"
-                ) from error
-            figure.draw_without_rendering()  # laid out once, not again for every format
-            figure.set_layout_engine("none")
-            for kind, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+    problems = []
+    for name, draw in {"figure": draw_study, **run.study.figures}.items():
+        others = set(plt.get_fignums())
+        try:
+            with plt.rc_context(STYLE):
+                _write_figure(name, draw(run), folder)
+        except CheckpointError:
+            raise
+        except (Exception, SystemExit) as error:
+            problems.append(f"{name!r} with {type(error).__name__}: {error}")
+        finally:
+            for number in set(plt.get_fignums()) - others:
+                plt.close(number)
+    if problems:
+        raise StudyError(
+            f"figures of {run.name} broke off, {'; '.join(problems)}; cells, verdicts and tables "
+            "are written, and `report` draws again"
+        )
 
-                def save(
-                    path: Path, figure: Figure = figure, kind: str = kind, metadata: Any = metadata
-                ) -> None:
-                    figure.savefig(path, format=kind, metadata=metadata)
 
-                write_whole(folder / f"{name}.{kind}", save)
-            plt.close(figure)
+def _write_figure(name: str, figure: Figure, folder: Path) -> None:
+    if not isinstance(figure, Figure):
+        raise TypeError(f"it is no matplotlib figure but {figure!r}")
+    figure.draw_without_rendering()  # laid out once, not again for every format
+    figure.set_layout_engine("none")
+    for kind, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+
+        def save(path: Path, kind: str = kind, metadata: Any = metadata) -> None:
+            figure.savefig(path, format=kind, metadata=metadata)
+
+        write_whole(folder / f"{name}.{kind}", save)

@@ -13,6 +13,7 @@ from ..running import (
     CELLS,
     Run,
     changed_files,
+    code_version,
     find_study,
     load_study,
     read_run,
@@ -104,6 +105,20 @@ def audit(run: Run, folder: Path) -> list[str]:
                 f"{table} is missing or not today's; renew it: python -m convergence report"
             )
     return lines
+
+
+def other_code(run: Run, path: Path) -> str:
+    """A line where a published run was made by other code than today's, else nothing.
+
+    No fault by itself: today's judgement of its cells may well be the same.
+    """
+    published, today = str(run.provenance.get("code")), code_version(path)
+    if published == today:
+        return ""
+    return (
+        f"note: {run.name} was measured by other code or libraries ({published[:12]}) than today's "
+        f"({today[:12]})"
+    )
 
 
 _KEY = ["claim", "check", "quantity", "function"]

@@ -67,34 +67,65 @@ def latex_table(title: str, summaries: list[Summary]) -> str:
     )
 
 
-_COMMANDS = re.compile(r"\\(?=(input|include|write|read|open|def|let|catcode|csname|special)\b)")
-_MARKUP = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;"})
+_TEXT_TO_LATEX = str.maketrans(
+    {
+        **{character: rf"\{character}" for character in "&%#_{}$"},
+        "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    }
+)  # fmt: skip
+_TEXT_TO_MARKDOWN = str.maketrans(
+    {**{c: f"&#{ord(c)};" for c in "|$\\*`[]"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"}
+)
+# of what mathematics may hold: no command that reads, writes, defines or ends something
+_UNSAFE = re.compile(
+    r"\\(input|include|write|read|open|close|immediate|def|edef|gdef|xdef|let|futurelet|catcode"
+    r"|csname|special|newcommand|renewcommand|usepackage|verb|begin|end|item|par|cr)(?![a-z])"
+    r"|\\[a-zA-Z]*input|\^\^|(?<!\\)[%#&]|\\$"
+)
+
+
+def _parts(cell: str) -> list[tuple[bool, str]]:
+    """Text and formulas of one line, as (whether a formula, what); what is none counts as text."""
+    pieces = " ".join(cell.split()).split("$")
+    if len(pieces) % 2 == 0:  # a dollar without its other one is a dollar
+        pieces[-2:] = ["$".join(pieces[-2:])]
+    return [
+        (True, piece) if k % 2 and _is_safe(piece) else (False, f"${piece}$" if k % 2 else piece)
+        for k, piece in enumerate(pieces)
+    ]
+
+
+def _is_safe(formula: str) -> bool:
+    """Whether its braces are balanced and it can do nothing but set itself."""
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", formula):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0 and bool(formula.strip()) and not _UNSAFE.search(formula)
 
 
 def _latex(cell: str) -> str:
-    """Text safe for LaTeX outside mathematics; a leading minus set as one.
-
-    Commands that read, write or define are set as their names, also within mathematics.
-    """
-    parts = _line(cell).replace(" %", r"\,\%").split("$")
-    parts[::2] = [re.sub(r"(?<!\\)([&%#_])", r"\\\1", part) for part in parts[::2]]
-    cell = _COMMANDS.sub(r"\\string\\", "$".join(parts))
-    return re.sub(r"^-(?=\d)", r"$-$", cell)
+    """A cell for LaTeX, of which mathematics alone is taken as it stands; a leading minus set."""
+    found = "".join(
+        f"${part}$" if is_formula else part.translate(_TEXT_TO_LATEX).replace(r" \%", r"\,\%")
+        for is_formula, part in _parts(cell)
+    )
+    return re.sub(r"^-(?=\d)", r"$-$", found)
 
 
 def _markdown(cell: str) -> str:
-    """One cell of a GitHub table: no bar ends it, no tag or comment opens in it."""
-    parts = _line(cell).split("$")
-    parts[::2] = [part.translate(_MARKUP) for part in parts[::2]]
-    parts[1::2] = [
-        part.replace("|", r"\vert ").replace("<", r"\lt ").replace(">", r"\gt ")
-        for part in parts[1::2]
-    ]
-    return "$".join(parts)
+    """One cell of a GitHub table: no bar ends it, no tag, comment or link opens in it."""
+    return "".join(
+        f"${_formula(part)}$" if is_formula else part.translate(_TEXT_TO_MARKDOWN)
+        for is_formula, part in _parts(cell)
+    )
 
 
-def _line(cell: str) -> str:
-    return " ".join(cell.split())
+def _formula(tex: str) -> str:
+    for sign, command in ((r"\|", r"\Vert "), ("|", r"\vert "), ("<", r"\lt "), (">", r"\gt ")):
+        tex = tex.replace(sign, command)
+    return tex
 
 
 def markdown_table(summaries: list[Summary]) -> str:
@@ -127,6 +158,6 @@ def ledger(text: str, sections: dict[str, str]) -> str:
     begin, end = LEDGER
     if begin not in text or end not in text:
         raise StudyError(f"the README needs a line {begin} and a line {end} for its table")
-    tables = "\n".join(f"**{title}**\n\n{table}" for title, table in sections.items())
+    tables = "\n".join(f"**{_markdown(title)}**\n\n{table}" for title, table in sections.items())
     before, after = text.split(begin, 1)[0], text.rsplit(end, 1)[1]
     return f"{before}{begin}\n\n{tables}\n{end}{after}"

@@ -2,6 +2,7 @@
 
 from .cells import Cell, Result
 from .lock import locked
+from .provenance import code_version
 from .results import (
     CELLS,
     changed_files,
@@ -24,6 +25,7 @@ __all__ = [
     "Run",
     "Study",
     "changed_files",
+    "code_version",
     "find_study",
     "load_study",
     "locked",

@@ -12,11 +12,14 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ..errors import CheckpointError
+from .results import PARTIAL, write_text
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder; the lock ends with the process, however that ends.
+
+    What a killed run had not finished writing is removed.
 
     Raises
     ------
@@ -35,12 +38,15 @@ def locked(folder: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise CheckpointError(f"cannot lock {folder}: {error}") from error
+    started = time.strftime("%Y-%m-%d %H:%M:%S")
+    holder = f"process {os.getpid()} on {socket.gethostname()} since {started}"
     try:
-        started = time.strftime("%Y-%m-%d %H:%M:%S")
-        owner.write_text(
-            f"process {os.getpid()} on {socket.gethostname()} since {started}", encoding="utf-8"
-        )
+        write_text(owner, holder)
+        for partial in folder.glob(f"{PARTIAL}*"):
+            if partial.is_file():
+                partial.unlink(missing_ok=True)
         yield
     finally:
-        owner.unlink(missing_ok=True)
+        if owner.is_file():
+            owner.unlink()
         lock.release()

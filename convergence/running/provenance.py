@@ -74,7 +74,8 @@ def _commit(folder: Path) -> str | None:
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(folder), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        found = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+        return found.stdout.strip()
 
     try:
         changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")

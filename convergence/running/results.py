@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import zlib
@@ -27,6 +28,10 @@ def results_folder(output: Path, name: str, preset: str) -> Path:
     return output / name if preset == "standard" else output / preset / name
 
 
+PARTIAL = ".partial-"
+"""How the names of files begin that are being written."""
+
+
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file under a name of its own first, then move it into place.
 
@@ -35,7 +40,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     CheckpointError
         When it cannot be written; the old file, if any, is left as it was.
     """
-    partial = path.with_name(f".partial-{os.getpid()}-{uuid4().hex[:8]}-{path.name}")
+    partial = path.with_name(f"{PARTIAL}{os.getpid()}-{uuid4().hex[:8]}-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(partial)
@@ -120,7 +125,7 @@ def write_cells(run: Run, folder: Path) -> None:
     Equal numbers are equal bytes: the gzip file carries neither time nor name. The record's digest
     is of itself and of the bytes of both tables.
     """
-    cells = gzip.compress(_csv(cells_table(run)), mtime=0)
+    cells = _zipped(_csv(cells_table(run)))
     references = _csv(references_table(run))
     seconds = {
         claim.id: round(sum(r.seconds for c, r in run.results.items() if c.claim == claim.id), 3)
@@ -131,6 +136,14 @@ def write_cells(run: Run, folder: Path) -> None:
     write_whole(folder / CELLS, lambda p: p.write_bytes(cells))
     write_whole(folder / REFERENCES, lambda p: p.write_bytes(references))
     write_text(folder / RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+
+
+def _zipped(content: bytes) -> bytes:
+    """Gzip without time and file name, and with one header on every platform."""
+    packed = io.BytesIO()
+    with gzip.GzipFile("", "wb", 9, packed, mtime=0) as file:
+        file.write(content)
+    return packed.getvalue()
 
 
 def _csv(table: pd.DataFrame) -> bytes:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import joblib
@@ -67,7 +68,7 @@ class Run:
             return verify(claim, self.schedule(claim), self.batches(claim), self.level)
         except ConvergenceError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise StudyError(
                 f"claim {claim.id!r} could not be judged: {type(error).__name__}: {error}"
             ) from error
@@ -82,6 +83,8 @@ def plan(path: Path, preset: str) -> list[Cell]:
         For a preset that some claim does not know.
     """
     study = load_study(path)
+    if not re.fullmatch(r"\w[\w .-]*", preset):
+        raise StudyError(f"the name of a preset is that of a folder, not {preset!r}")
     for claim in study.claims:
         if preset not in claim.schedules:
             known = ", ".join(claim.schedules)
@@ -178,30 +181,32 @@ def _check_references(study: Study, preset: str) -> None:
     Raises
     ------
     StudyError
-        For one that breaks off or has a wrong shape, with its claim and setting.
+        For one that breaks off, has a wrong shape or is not finite, with its claim and setting.
     """
     for claim in study.claims:
         shape, targets = np.shape(claim.limit), np.shape(claim.limit)[:1]
         for check, setting in settings(claim.schedules[preset], claim):
             where = f"claim {claim.id!r}, {check} at N = {setting.n}, β = {setting.beta:g}"
             try:
-                shapes = {"expectation": (np.shape(claim.expectation(setting.beta)), shape)}
+                found = {"expectation": (claim.expectation(setting.beta), shape)}
                 if claim.sampling_error is not None:
                     shift, sd = claim.sampling_error(setting.n, setting.beta)
-                    shapes["shift"] = (np.shape(shift), shape)
-                    shapes["standard deviation"] = (np.shape(sd), shape)
+                    found |= {"shift": (shift, shape), "standard deviation": (sd, shape)}
                 if claim.effective_degree is not None:
                     degree = claim.effective_degree(setting.n, setting.beta)
-                    shapes["effective degree"] = (np.shape(degree), targets)
+                    found["effective degree"] = (degree, targets)
+                arrays = {k: (np.asarray(v, dtype=float), right) for k, (v, right) in found.items()}
             except ConvergenceError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise StudyError(
                     f"{where}: a reference broke off with {type(error).__name__}: {error}"
                 ) from error
-            for name, (found, right) in shapes.items():
-                if found != right:
-                    raise StudyError(f"{where}: the {name} has shape {found}, not {right}")
+            for name, (array, right) in arrays.items():
+                if array.shape != right:
+                    raise StudyError(f"{where}: the {name} has shape {array.shape}, not {right}")
+                if not np.all(np.isfinite(array)):
+                    raise StudyError(f"{where}: the {name} is not finite")
 
 
 def _compute_all(
@@ -210,12 +215,8 @@ def _compute_all(
     if jobs == 1 or len(cells) < 2:
         yield from (_compute(path, cell, seed, device) for cell in cells)
         return
-    # workers that a killed run leaves behind end soon, not after joblib's five minutes
-    options = {"idle_worker_timeout": 20} if executor == "loky" else {}
-    parallel = joblib.Parallel(
-        n_jobs=jobs, backend=executor, return_as="generator_unordered", **options
-    )
-    work = _in_worker if executor == "loky" else _compute
+    parallel = joblib.Parallel(n_jobs=jobs, backend=executor, return_as="generator_unordered")
+    work = partial(_in_worker, os.getpid()) if executor == "loky" else _compute
     try:
         yield from parallel(joblib.delayed(work)(path, cell, seed, device) for cell in cells)
     except BrokenProcessPool as error:
@@ -225,19 +226,18 @@ def _compute_all(
         ) from error
 
 
-def _in_worker(path: Path, cell: Cell, seed: int, device: str) -> tuple[Cell, Result]:
-    _end_with_parent()
+def _in_worker(run: int, path: Path, cell: Cell, seed: int, device: str) -> tuple[Cell, Result]:
+    _end_with(run)
     return _compute(path, cell, seed, device)
 
 
 @cache
-def _end_with_parent() -> None:
-    """From the first cell on, a worker whose run is gone ends within a second or two."""
-    parent = os.getppid()
+def _end_with(run: int) -> None:
+    """From the first cell on, a worker whose run, its parent, is gone ends within a second."""
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
+        while os.getppid() == run:
+            time.sleep(0.5)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

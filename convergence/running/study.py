@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import convergence
 
-from ..errors import ConvergenceError, StudyError
+from ..errors import ConvergenceError, StudyError, require_tuple
 from ..verification import Claim
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ class Study:
     figures: Mapping[str, Callable[[Any], Figure]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.claims, tuple | list) or not all(
-            isinstance(claim, Claim) for claim in self.claims
-        ):
-            raise StudyError("a study's claims are a tuple of claims: claims=(claim, ...)")
-        _refuse_bad_names([claim.id for claim in self.claims], self.figures)
+        require_tuple("a study's claims", self.claims, Claim)
+        if not isinstance(self.title, str):
+            raise StudyError(f"a study's title is text, not {self.title!r}")
+        for claim in self.claims:
+            _refuse_bad_id(claim.id)
+        _refuse_bad_figures(self.figures)
         repeated = [id for id, count in Counter(c.id for c in self.claims).items() if count > 1]
         if repeated or not self.claims:
             raise StudyError(f"a study needs claims with distinct ids; repeated: {repeated}")
@@ -52,16 +53,27 @@ class Study:
         return next(claim for claim in self.claims if claim.id == id)
 
 
-def _refuse_bad_names(ids: list[str], figures: Mapping[str, Any]) -> None:
-    """Ids are printable text; a figure is a file of the study's folder and a function of a run."""
-    for id in ids:
-        if not isinstance(id, str) or not id.strip() or not id.isprintable() or id != id.strip():
-            raise StudyError(f"the id of a claim is printable text, not {id!r}")
+def _refuse_bad_id(id: Any) -> None:
+    """An id stands in tables, legends and messages as it is."""
+    if not isinstance(id, str) or not id[:1].isalnum() or id != id.strip() or not id.isprintable():
+        raise StudyError(
+            f"the id of a claim is printable text that begins with a letter or digit, not {id!r}"
+        )
+    if set(id) & set("/\\$"):
+        raise StudyError(f"the id of a claim holds no /, \\ or $, as {id!r} does")
+
+
+def _refuse_bad_figures(figures: Any) -> None:
+    """A figure is a function of a run, and its name that of a file in the study's folder."""
+    if not isinstance(figures, Mapping):
+        raise StudyError(f"a study's figures are a dict: {{'name': function}}, not {figures!r}")
     for name, draw in figures.items():
-        if not re.fullmatch(r"[\w][\w .-]*", name):
+        if not isinstance(name, str) or not re.fullmatch(r"\w[\w .-]*", name):
             raise StudyError(
                 f"the name of a figure is a file name without folder or ending, not {name!r}"
             )
+        if name == "figure":
+            raise StudyError("the figure named 'figure' is the suite's own: choose another name")
         try:
             inspect.signature(draw).bind(None)
         except (TypeError, ValueError) as error:
@@ -124,3 +136,15 @@ def find_study(name: str) -> Path:
             f"unknown study {name!r}; known: {listed}. Give a path ending in .py for your own"
         )
     return known[name]
+
+
+def refuse_shared_folders(paths: list[Path]) -> None:
+    """Say so where files of one name, and so one folder of results, are asked for together.
+
+    Raises
+    ------
+    StudyError
+    """
+    for name, count in Counter(path.stem for path in paths).items():
+        if count > 1:
+            raise StudyError(f"{count} studies named {name!r} would write into one folder")

@@ -14,7 +14,7 @@ from ..arrays import real_array
 from ..errors import InvalidInputError
 from .box import Coordinate, integral, low_discrepancy, maximum, rejection_sample
 from .expressions import ChartFunction, Compiled, Expression, PlainData, compiled, parse, symbol
-from .space import SmoothFunction, Space
+from .space import SmoothFunction, Space, require_draw
 
 # a metric is degenerate where its determinant is under this share of the chart's largest
 DEGENERATE = 1e-20
@@ -331,6 +331,7 @@ class Chart(PlainData, Space):
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """n independent points, rows of coordinates (n, d)."""
+        require_draw(n, rng)
         density, box = self.unnormalised_log_density, self.coordinates
         return rejection_sample(density, self._log_bound, box, n, rng)
 

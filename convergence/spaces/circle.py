@@ -7,6 +7,7 @@ import numpy as np
 from ..arrays import real_array
 from ..errors import require_real
 from .polynomials import Polynomial, fourier_mode
+from .space import require_draw
 from .sphere import Sphere
 
 
@@ -39,6 +40,7 @@ class Circle(Sphere):
         return self.radius * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        require_draw(n, rng)
         mean = np.arctan2(self.concentration[1], self.concentration[0])
         return self.at(rng.vonmises(mean, self.kappa, n))
 

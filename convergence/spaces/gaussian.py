@@ -13,7 +13,7 @@ from scipy import linalg, stats
 from ..arrays import real_array
 from ..errors import InvalidInputError
 from .polynomials import Polynomial, coordinates
-from .space import Space
+from .space import Space, require_draw
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class Gaussian(Space):
         return self.dim / 2 * float(np.log(np.pi / beta))
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        require_draw(n, rng)
         return rng.multivariate_normal(np.zeros(self.dim), self.sigma, n, method="cholesky")
 
     def log_density(self, x: np.ndarray) -> np.ndarray:

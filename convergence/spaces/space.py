@@ -54,7 +54,11 @@ class Space(ABC):
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """n independent points with law ρ dV, one a row."""
+        """n independent points with law ρ dV, one a row.
+
+        Every space takes a `numpy.random.Generator` and nothing else (`require_draw`): a seed in
+        its place would draw the same points at every call.
+        """
 
     def located(self, x: np.ndarray) -> np.ndarray:
         """Points as an array of float64, where they are real, finite and lie on the space.
@@ -185,6 +189,22 @@ class Space(ABC):
             chosen.append(int(np.argmax(distance)))
             distance = np.minimum(distance, _distances(places, chosen[-1]))
         return points[chosen]
+
+
+def require_draw(n: object, rng: object) -> None:
+    """The one check of what `sample` is given.
+
+    Raises
+    ------
+    InvalidInputError
+        Where n is no whole number >= 0, or rng no `numpy.random.Generator`.
+    """
+    require_whole("the sample size", n)
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidInputError(
+            f"rng must be a numpy.random.Generator, for example np.random.default_rng(0), not "
+            f"{rng!r}: points drawn from a seed would be the same at every call"
+        )
 
 
 def _distances(places: list[np.ndarray], index: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from scipy import special, stats
 
 from ..arrays import real_array
 from ..errors import InvalidInputError, require_positive, require_real, require_whole
-from .space import Space
+from .space import Space, require_draw
 
 OFF = 1e-9  # of the radius: points farther from the sphere than this lie off it
 
@@ -92,6 +92,7 @@ class Sphere(Space):
             raise InvalidInputError(f"some points do not lie on {self}")
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        require_draw(n, rng)
         if self.kappa == 0:
             unit = stats.uniform_direction(self.d + 1).rvs(n, random_state=rng)
         else:

@@ -13,6 +13,7 @@ from ..arrays import real_array
 from ..errors import InvalidInputError, require_positive, require_whole
 from .chart import Chart
 from .expressions import ChartFunction, Expression, PlainData
+from .space import require_draw
 
 
 class SingularSet(Protocol):
@@ -281,6 +282,7 @@ class StratifiedSpace(PlainData):
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """n independent points, rows (n, 1 + d)."""
+        require_draw(n, rng)
         strata = rng.choice(len(self.strata), size=n, p=self.masses)
         points = np.zeros((n, 1 + self.dim))
         points[:, 0] = strata

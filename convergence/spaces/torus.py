@@ -11,7 +11,7 @@ from ..arrays import real_array
 from ..errors import InvalidInputError
 from .circle import Circle
 from .polynomials import Polynomial, fourier_mode
-from .space import Space
+from .space import Space, require_draw
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class FlatTorus(Space):
             circle.refuse_outside(block)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        require_draw(n, rng)
         return np.concatenate([circle.sample(n, rng) for circle in self.circles], axis=1)
 
     def log_density(self, x: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..errors import InvalidInputError, require_positive
+from ..errors import InvalidInputError, require_positive, require_tuple, require_whole
 
 
 class Sampler(Protocol):
@@ -36,10 +36,8 @@ class Setting:
 
     def __post_init__(self) -> None:
         for name in ("n", "replicates"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-                raise InvalidInputError(f"{name} of a setting is an integer >= 1, not {value!r}")
-            object.__setattr__(self, name, int(value))
+            value = require_whole(f"{name} of a setting", getattr(self, name), least=1)
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "beta", require_positive("beta of a setting", self.beta))
 
 
@@ -66,10 +64,11 @@ class Schedule:
 
     def __post_init__(self) -> None:
         for name in ("sampling", "joint", "identity"):
-            settings = getattr(self, name)
+            settings = require_tuple(f"the {name} settings", getattr(self, name), Setting)
             if len({(s.n, s.beta) for s in settings}) < len(settings):
                 raise InvalidInputError(f"the {name} settings of a schedule repeat an (n, beta)")
-        betas = [require_positive("beta of a schedule", beta) for beta in self.betas]
+        given = require_tuple("the betas of a schedule", self.betas)
+        betas = [require_positive("beta of a schedule", beta) for beta in given]
         ratios = np.divide(betas[1:], betas[:-1])
         if len(betas) > 1 and not (ratios[0] > 1 and np.allclose(ratios, ratios[0], rtol=1e-6)):
             raise InvalidInputError(f"betas must increase by a common factor, not {self.betas}")
@@ -227,11 +226,15 @@ class Claim:
                 f"the functions of claim {self.id!r} are a tuple of labels: (label,), not "
                 f"{self.functions!r}"
             )
+        require_tuple(f"the faults of claim {self.id!r}", self.faults, Fault)
+        require_tuple(f"the checks of claim {self.id!r}", self.checks, str)
         if np.ndim(self.limit) != 2 or np.shape(self.limit)[1] != len(self.functions):
             raise InvalidInputError(
                 f"the limit of claim {self.id!r} must have shape (targets, {len(self.functions)} "
                 f"functions), not {np.shape(self.limit)}"
             )
+        if not np.all(np.isfinite(self.limit)):
+            raise InvalidInputError(f"the limit of claim {self.id!r} is not finite")
         unknown = [check for check in self.checks if check not in CHECKS]
         if unknown:
             raise InvalidInputError(

@@ -89,7 +89,8 @@ def test_the_uniform_circle():
     k = np.arange(-5, 6)
     expected = HBAR * (k**2 - 2j * c * k)
     found = limits.FourierGalerkin(Circle(), score, 5, HBAR).eigenvalues
-    np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(expected), atol=1e-12)
+    found = found[np.lexsort((found.imag, np.round(found.real, 6)))]  # pairs share a real part
+    np.testing.assert_allclose(found, np.sort_complex(expected), atol=1e-12)
     with pytest.raises(NoReferenceError, match="modes = 5"):
         limits.FourierGalerkin(Circle(), score, 5, HBAR).moment((6,))
     at_rest = limits.TiltedRing(Circle(1.2), Distance((0.3, 0.2)))

@@ -1,12 +1,24 @@
 """Exact values of the spaces, their functions, and what they refuse."""
 
+import ast
+from pathlib import Path
+
 import mpmath
 import numpy as np
 import pytest
 from scipy import special
 
+from convergence import spaces
 from convergence.errors import InvalidInputError
-from convergence.spaces import Circle, FlatTorus, Gaussian, Polynomial, Sphere
+from convergence.spaces import (
+    Circle,
+    Ellipse,
+    FlatTorus,
+    Gaussian,
+    Polynomial,
+    Sphere,
+    StarGraph,
+)
 from convergence.spaces.sphere import log_mean_exponential
 
 
@@ -119,3 +131,38 @@ def test_mean_exponential_at_every_size(d):
         )
         rounding = 1e-15 * (abs(float(scaled)) + r) + 1e-14 * (1 + d)
         np.testing.assert_allclose(log_mean_exponential(d, r), whole, rtol=0, atol=rounding)
+
+
+DRAWN = [
+    Circle(), Circle(1.3), Sphere(2), Sphere(2, 1.1, (0.9, -0.4, 0.5)), Sphere(3),
+    FlatTorus((Circle(), Circle(radius=0.7))), Gaussian(((1.0, 0.3), (0.3, 0.5))),
+    Ellipse(2.0, 1.0), StarGraph((1.0, 1.0, 1.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("space", DRAWN, ids=lambda space: type(space).__name__)
+@pytest.mark.parametrize(
+    ("n", "rng"),
+    [
+        (3, 0),
+        (3, None),
+        (3, np.random.SeedSequence(0)),
+        (3, np.random.RandomState(0)),
+        (2.5, np.random.default_rng(0)),
+        (-1, np.random.default_rng(0)),
+    ],
+)
+def test_every_space_draws_from_a_generator_only(space, n, rng):
+    """A seed would give the same points twice, and on a torus the same angle for both circles."""
+    with pytest.raises(InvalidInputError, match=r"rng must be|sample size must be"):
+        space.sample(n, rng)
+    assert len(space.sample(np.int64(3), np.random.default_rng(0))) == 3
+
+
+def test_every_sample_checks_what_it_is_given():
+    """In the source, so that a new space is not forgotten."""
+    folder = Path(spaces.__file__).parent
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name == "sample" and path.stem != "space":
+                assert "require_draw(n, rng)" in ast.unparse(node), path.stem
