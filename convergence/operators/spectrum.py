@@ -7,19 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from ..backend import array_module
 from ..errors import DisconnectedError, InvalidInputError, NoMassError, SpectrumError
 from .currents import elimination_law
 from .entries import log_matrix
 from .markov import MarkovOperator
+from .multiplicity import arnoldi, largest_eigenpairs, rightmost_eigenpairs
 
 # the lowest eigenvalue of 𝒞 is zero, on constants
 GROUND_TOLERANCE = 1e-10
-# vectors in Arnoldi's basis: with the solver's own 20 a gap of a percent costs three times the
-# products, all in restarts
-_BASIS = 40
 # bytes, those of 2048 points, up to which a dense solve beats an iteration
 _DENSE = 1 << 25
 
@@ -90,7 +87,7 @@ def stationary(
         law, method = _solved_law(operator, largest_dense), "scipy.linalg.solve"
     else:
         start = np.random.default_rng(seed).random(operator.shape[0])
-        _, vectors = _arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
+        _, vectors = arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
         law, method = np.real(vectors[:, 0] / np.sum(vectors[:, 0])), "scipy.sparse.linalg.eigs"
     if not np.min(law) >= -1e-12 * np.max(law):  # NaN too
         raise SpectrumError("the solver found no positive stationary law")
@@ -170,7 +167,7 @@ def eigenpairs(
         vectors = _lanczos(operator, law, k, start, tolerance)
     else:
         law, solver = np.full(n, 1 / n), "scipy.sparse.linalg.eigs"
-        vectors = _arnoldi(operator, k, start, tolerance)[1]
+        vectors = rightmost_eigenpairs(operator, k, start, tolerance)[1]
     largest = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None], axis=0)
     vectors = vectors / (largest / np.abs(largest))
     vectors = vectors / np.sqrt(np.sum(law[:, None] * np.abs(vectors) ** 2, axis=0))
@@ -217,25 +214,7 @@ def _lanczos(
     symmetric = linalg.LinearOperator(
         operator.shape, matvec=lambda v: root * operator._matvec(v.ravel() / root), dtype=law.dtype
     )
-    try:
-        values, vectors = linalg.eigsh(
-            symmetric, k, which="LA", v0=xp.asarray(start), tol=tolerance
-        )
-    except ArpackError as error:
-        raise SpectrumError(f"eigsh did not converge: {error}") from error
-    ordered = (vectors / root[:, None])[:, xp.argsort(-values)]
-    return ordered if xp is np else xp.asnumpy(ordered)
-
-
-def _arnoldi(
-    operator: LinearOperator, k: int, start: np.ndarray, tolerance: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs of largest real part, largest first."""
-    k = max(k, 1)
-    basis = min(operator.shape[0], max(2 * k + 1, _BASIS))
-    try:
-        values, vectors = eigs(operator, k, which="LR", v0=start, tol=tolerance, ncv=basis)
-    except ArpackError as error:
-        raise SpectrumError(f"eigs did not converge: {error}") from error
-    order = np.argsort(-np.real(values))[:k]
-    return values[order], vectors[:, order]
+    _, vectors = largest_eigenpairs(
+        symmetric, k, xp.asarray(start), tolerance, linalg, operator.device
+    )
+    return operator.on_host(vectors / root[:, None])
