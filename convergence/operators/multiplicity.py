@@ -24,8 +24,9 @@ _BELOW = -2.0
 # products, all in restarts
 _BASIS = 40
 # residual of the look for more, relative to one minus the last eigenvalue kept: it locates an
-# eigenvalue to the square of this
+# eigenvalue of a symmetric operator to the square of this
 _LOOK = 1e-4
+_LOOK_DIRECTED = 1e-3
 
 
 def largest_eigenpairs(
@@ -138,8 +139,8 @@ def rightmost_eigenpairs(
         if last + 100 * tolerance >= 1:
             break
         rest = _deflated(_Host, operator, basis)
-        resolution = max(tolerance, _LOOK * (1 - last))
-        if np.real(arnoldi(rest, 1, other, resolution)[0][0]) <= last + 100 * tolerance:
+        resolution = max(tolerance, _LOOK_DIRECTED * (1 - last))
+        if np.real(arnoldi(rest, min(2, n - 2), other, resolution)[0][0]) <= last + 100 * tolerance:
             break
         count = min(k, n - basis.shape[1], n - 2)
         more, found = arnoldi(rest, count, other, tolerance)

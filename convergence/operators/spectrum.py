@@ -9,7 +9,21 @@ import numpy as np
 from scipy import linalg
 
 from ..backend import array_module
-from ..errors import DisconnectedError, InvalidInputError, NoMassError, SpectrumError
+from ..errors import (
+    LARGEST_DENSE,
+    DisconnectedError,
+    InvalidInputError,
+    NoMassError,
+    SpectrumError,
+)
+from .communication import (
+    POSITIVE,
+    closed_classes,
+    communicating_classes,
+    named_rows,
+    refuse_reducible,
+    restricted,
+)
 from .currents import elimination_law
 from .entries import log_matrix
 from .markov import MarkovOperator
@@ -19,6 +33,7 @@ from .multiplicity import arnoldi, largest_eigenpairs, rightmost_eigenpairs
 GROUND_TOLERANCE = 1e-10
 # bytes, those of 2048 points, up to which a dense solve beats an iteration
 _DENSE = 1 << 25
+_TINY = 8 * 8**2  # too few points for an iteration
 
 
 @dataclass(frozen=True)
@@ -80,11 +95,14 @@ def stationary(
     SpectrumError
         When the solver finds no positive law.
     """
+    seen = communicating_classes(operator)
     if operator.reversible:
-        operator.refuse_disconnected("the stationary law")
-        law, method = reversible_law(operator), "closed form"
-    elif 8 * operator.shape[0] * operator.shape[1] <= largest_dense:
-        law, method = _solved_law(operator, largest_dense), "scipy.linalg.solve"
+        refuse_reducible(operator, seen, "the stationary law")
+        law, method = _positive_law(operator), "closed form"
+    elif np.max(seen) > 0:
+        law, method = _rare_law(operator, seen), "elimination"
+    elif 8 * operator.shape[0] ** 2 <= max(largest_dense, _TINY):
+        law, method = _solved_law(operator), "scipy.linalg.solve"
     else:
         start = np.random.default_rng(seed).random(operator.shape[0])
         _, vectors = arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
@@ -97,13 +115,13 @@ def stationary(
     return Stationary(law, residual, method)
 
 
-def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
+def _solved_law(operator: MarkovOperator) -> np.ndarray:
     """πP = π, its first equation replaced by Σπ = 1; by elimination where that is ill-conditioned.
 
     Where the walk hardly mixes, the equations determine the law no more in float64, although the
     residual is small; elimination without subtractions keeps every entry.
     """
-    markov = np.exp(log_matrix(operator, largest))
+    markov = np.exp(log_matrix(operator))
     system = markov.T.copy()
     system[np.diag_indices_from(system)] -= 1.0
     system[0] = 1.0
@@ -112,10 +130,56 @@ def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
             warnings.simplefilter("error", linalg.LinAlgWarning)
             return linalg.solve(system, np.eye(1, len(system))[0], overwrite_a=True)
     except (linalg.LinAlgError, linalg.LinAlgWarning):
-        try:
-            return elimination_law(markov)
-        except NoMassError as error:
-            raise DisconnectedError(f"the stationary law is not unique: {error}") from error
+        return _eliminated(markov)
+
+
+def _rare_law(operator: MarkovOperator, seen: np.ndarray) -> np.ndarray:
+    """The law of a walk some of whose steps are too rare for sums, by elimination.
+
+    Sums leave such steps out, so no iteration knows the law; the entries, while positive in
+    float64, determine it.
+    """
+    if 8 * operator.shape[0] ** 2 > LARGEST_DENSE:
+        refuse_reducible(operator, seen, "the stationary law")
+    positive = communicating_classes(operator, POSITIVE)
+    refuse_reducible(operator, positive, "the stationary law")
+    return _eliminated(np.exp(log_matrix(operator)))
+
+
+def _eliminated(markov: np.ndarray) -> np.ndarray:
+    try:
+        return elimination_law(markov)
+    except NoMassError as error:
+        raise DisconnectedError(f"the stationary law is not unique: {error}") from error
+
+
+def stationary_by_class(
+    operator: MarkovOperator, seed: int = 0, *, largest_dense: int = _DENSE
+) -> list[tuple[np.ndarray, Stationary]]:
+    """One stationary law for each class that the walk does not leave; others have no mass.
+
+    Returns
+    -------
+    list of (rows, Stationary)
+        The points of a class and the law on them, in the order of their first points.
+    """
+    labels = communicating_classes(operator)
+    return [
+        (rows, stationary(restricted(operator, rows), seed, largest_dense=largest_dense))
+        for rows in closed_classes(operator, labels)
+    ]
+
+
+def _positive_law(operator: MarkovOperator) -> np.ndarray:
+    """The closed form, where it gives every point a mass in float64."""
+    law = reversible_law(operator)
+    empty = np.flatnonzero(law == 0)
+    if len(empty):
+        raise DisconnectedError(
+            f"the walk never comes to rows {named_rows(empty)}: their stationary mass is zero in "
+            "float64 (a log-weight of -inf, or no other point within reach); leave these rows out"
+        )
+    return law
 
 
 def reversible_law(operator: MarkovOperator) -> np.ndarray:
@@ -161,9 +225,9 @@ def eigenpairs(
     if not operator.square or not 1 <= k <= n - 2:
         raise InvalidInputError(f"between 1 and {n - 2} eigenpairs of a square operator, not {k}")
     start = np.random.default_rng(seed).standard_normal(n)
+    refuse_reducible(operator, communicating_classes(operator), "the spectrum's ground state")
     if operator.reversible:
-        operator.refuse_disconnected("the spectrum's ground state")
-        law, solver = reversible_law(operator), f"{operator.linalg.__name__}.eigsh"
+        law, solver = _positive_law(operator), f"{operator.linalg.__name__}.eigsh"
         vectors = _lanczos(operator, law, k, start, tolerance)
     else:
         law, solver = np.full(n, 1 / n), "scipy.sparse.linalg.eigs"
