@@ -7,7 +7,8 @@ reversible walk goes back wherever it goes, so there direction is left out.
 
 from __future__ import annotations
 
-from typing import NoReturn, Protocol
+from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,7 +16,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ..errors import LARGEST_DENSE, DisconnectedError, InvalidInputError
 from .entries import log_block, log_matrix
-from .markov import Component, MarkovOperator
+from .markov import MarkovOperator
+from .scored import ScoreOperator
 
 SEEN = -37.0
 """Least log P_ij that the sums of a row see."""
@@ -56,7 +58,7 @@ def communicating_classes(operator: MarkovOperator, least: float = SEEN) -> np.n
     """
     if not operator.square:
         raise InvalidInputError("classes are those of a square operator")
-    scored = hasattr(operator, "score")
+    scored = isinstance(operator, ScoreOperator)
     if operator.reversible and not scored and least == SEEN:
         return operator.components()
     if least != SEEN or 8 * operator.shape[0] ** 2 <= _DENSE:
@@ -75,11 +77,8 @@ def communicating_classes(operator: MarkovOperator, least: float = SEEN) -> np.n
 
 def refuse_reducible(operator: MarkovOperator, labels: np.ndarray, what: str) -> None:
     """Raise DisconnectedError, with the sizes and the rows, where there are several classes."""
-    if np.max(labels) > 0:
-        _refuse(operator, labels, what)
-
-
-def _refuse(operator: MarkovOperator, labels: np.ndarray, what: str) -> NoReturn:
+    if np.max(labels) == 0:
+        return
     sizes = np.bincount(labels)
     order = np.argsort(-sizes, kind="stable")
     smaller = [named_rows(np.flatnonzero(labels == c)) for c in order[1 : 1 + _NAMED]]
@@ -93,9 +92,10 @@ def _refuse(operator: MarkovOperator, labels: np.ndarray, what: str) -> NoReturn
 
 
 def named_rows(rows: np.ndarray) -> str:
-    """Rows as a short text, the first few and how many there are."""
-    shown = ", ".join(str(r) for r in rows[:_NAMED])
-    return f"[{shown}]" if len(rows) <= _NAMED else f"[{shown}, ... of {len(rows)}]"
+    """Ascending rows as a short text of ranges: [0-3, 7]."""
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    shown = [f"{r[0]}" if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs[:_NAMED]]
+    return f"[{', '.join(shown)}]" if len(runs) <= _NAMED else f"[{', '.join(shown)}, ...]"
 
 
 def restricted(operator: MarkovOperator, rows: np.ndarray) -> MarkovOperator:
@@ -107,18 +107,25 @@ def restricted(operator: MarkovOperator, rows: np.ndarray) -> MarkovOperator:
         Square.
     rows : integer ndarray
     """
+
+    def taken(array: np.ndarray | None) -> np.ndarray | None:
+        return None if array is None else operator.on_host(array)[rows]
+
     parts = [
-        Component(*(None if a is None else operator.on_host(a)[rows] for a in
-                    (c.queries, c.keys, c.log_weights, c.share)))
+        replace(c, **{name: taken(array) for name, array in vars(c).items()})
         for c in operator.components_
-    ]  # fmt: skip
-    if not hasattr(operator, "score"):
+    ]
+    if not isinstance(operator, ScoreOperator):
         return MarkovOperator(parts, operator.beta, self_loops=operator.self_loops)
     only = parts[0]
-    return type(operator)(  # type: ignore[call-arg]
-        operator.score, only.queries, only.keys, operator.beta, only.log_weights,  # type: ignore[arg-type]
+    return ScoreOperator(
+        operator.score,
+        only.queries,
+        only.keys,
+        operator.beta,
+        only.log_weights,
         self_loops=operator.self_loops,
-    )  # fmt: skip
+    )
 
 
 def closed_classes(operator: MarkovOperator, labels: np.ndarray) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
+from scipy.sparse import linalg as sparse_linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from ..backend import array_module
@@ -138,7 +139,7 @@ def rightmost_eigenpairs(
         last = float(np.sort(np.real(values))[::-1][:k][-1])
         if last + 100 * tolerance >= 1:
             break
-        rest = _deflated(_Host, operator, basis)
+        rest = _deflated(sparse_linalg, operator, basis)
         resolution = max(tolerance, _LOOK_DIRECTED * (1 - last))
         if np.real(arnoldi(rest, min(2, n - 2), other, resolution)[0][0]) <= last + 100 * tolerance:
             break
@@ -148,12 +149,6 @@ def rightmost_eigenpairs(
         values, vectors = np.concatenate([values, more]), np.hstack([vectors, lifted])
     order = np.argsort(-np.real(values), kind="stable")[:k]
     return values[order], vectors[:, order]
-
-
-class _Host:
-    """The part of `scipy.sparse.linalg` that deflation needs."""
-
-    LinearOperator = LinearOperator
 
 
 def arnoldi(

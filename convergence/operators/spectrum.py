@@ -28,6 +28,8 @@ from .currents import elimination_law
 from .entries import log_matrix
 from .markov import MarkovOperator
 from .multiplicity import arnoldi, largest_eigenpairs, rightmost_eigenpairs
+from .scored import ScoreOperator
+from .symmetry import gaussian_factors
 
 # the lowest eigenvalue of 𝒞 is zero, on constants
 GROUND_TOLERANCE = 1e-10
@@ -183,14 +185,26 @@ def _positive_law(operator: MarkovOperator) -> np.ndarray:
 
 
 def reversible_law(operator: MarkovOperator) -> np.ndarray:
-    """π_i ∝ exp(c_i) Σ_j K_ij, normalised over all points, also of a disconnected operator."""
-    if not operator.reversible:
+    """π_i ∝ exp(c_i) Σ_j K_ij, normalised over all points, also of a disconnected operator.
+
+    Of a score or kernel that is symmetric up to factors, s_ij - s_ji = a_i - a_j, less a_i.
+    """
+    factors = _reversing_factors(operator)
+    if factors is None:
         raise InvalidInputError("the closed form needs one symmetric kernel")
     log_weights = operator.components_[0].log_weights
     own = 0.0 if log_weights is None else operator.on_host(log_weights)
-    log_law = operator.log_degrees[:, 0] + own
+    log_law = operator.log_degrees[:, 0] + own - factors
     law = np.exp(log_law - np.max(log_law))
     return law / np.sum(law)
+
+
+def _reversing_factors(operator: MarkovOperator) -> np.ndarray | float | None:
+    if isinstance(operator, ScoreOperator):
+        return operator._factors
+    if operator.reversible:
+        return 0.0
+    return gaussian_factors(operator) if operator.square else None
 
 
 def eigenpairs(
@@ -226,7 +240,7 @@ def eigenpairs(
         raise InvalidInputError(f"between 1 and {n - 2} eigenpairs of a square operator, not {k}")
     start = np.random.default_rng(seed).standard_normal(n)
     refuse_reducible(operator, communicating_classes(operator), "the spectrum's ground state")
-    if operator.reversible:
+    if _reversing_factors(operator) is not None:
         law, solver = _positive_law(operator), f"{operator.linalg.__name__}.eigsh"
         vectors = _lanczos(operator, law, k, start, tolerance)
     else:
