@@ -7,8 +7,7 @@ reversible walk goes back wherever it goes, so there direction is left out.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..errors import LARGEST_DENSE, DisconnectedError, InvalidInputError
 from .entries import log_block, log_matrix
-from .markov import MarkovOperator
+from .markov import Component, MarkovOperator
 from .scored import ScoreOperator
 
 SEEN = -37.0
@@ -108,11 +107,11 @@ def restricted(operator: MarkovOperator, rows: np.ndarray) -> MarkovOperator:
     rows : integer ndarray
     """
 
-    def taken(array: np.ndarray | None) -> np.ndarray | None:
+    def taken(array: Any) -> Any:
         return None if array is None else operator.on_host(array)[rows]
 
     parts = [
-        replace(c, **{name: taken(array) for name, array in vars(c).items()})
+        Component(taken(c.queries), taken(c.keys), taken(c.log_weights), taken(c.share))
         for c in operator.components_
     ]
     if not isinstance(operator, ScoreOperator):
