@@ -88,12 +88,14 @@ def stationary(
 
     Reversible: π_i ∝ exp(c_i) Σ_j K_ij. Where the dense matrix of another P takes at most
     `largest_dense` bytes, its linear equations are solved instead: for some thousand points faster
-    than Arnoldi's method wherever the walk mixes slowly.
+    than Arnoldi's method wherever the walk mixes slowly. Where classes are joined only by steps too
+    rare for a sum, elimination on the dense matrix finds the law, up to 1 GiB.
 
     Raises
     ------
     DisconnectedError
-        When the law is not unique; an iteration cannot tell it from one that is reached slowly.
+        When not all points communicate in float64 (`communicating_classes`), or some have no mass;
+        the message names the rows. `stationary_by_class` gives one law a class.
     SpectrumError
         When the solver finds no positive law.
     """
@@ -210,12 +212,14 @@ def _reversing_factors(operator: MarkovOperator) -> np.ndarray | float | None:
 def eigenpairs(
     operator: MarkovOperator, k: int, hbar: float = 1.0, *, tolerance: float = 1e-12, seed: int = 0
 ) -> Eigenpairs:
-    """The k lowest eigenpairs of the generator 𝒞 = 4ħβ(I - P).
+    """The k lowest eigenpairs of the generator 𝒞 = 4ħβ(I - P), with their multiplicities.
 
-    Reversible operators are symmetrised, S = π^½ P π^-½, and the largest eigenvalues of S taken by
+    Reversible operators, also scores and kernels that are symmetric up to factors of one point (see
+    `symmetry`), are symmetrised, S = π^½ P π^-½, and the largest eigenvalues of S taken by
     Lanczos; the eigenvalues of 𝒞 then follow as Rayleigh quotients of differences formed inside
-    the sums, so that nothing is lost at large β. Others go through Arnoldi's method. The start
-    vector is seeded.
+    the sums, so that nothing is lost at large β. Others go through Arnoldi's method. What was found
+    is then deflated and more looked for, so that a repeated eigenvalue comes as often as it is one.
+    The start vector is seeded; where k parts a repeated eigenvalue, it chooses the vectors.
 
     Parameters
     ----------
@@ -231,7 +235,8 @@ def eigenpairs(
     Raises
     ------
     DisconnectedError
-        When the eigenvalue zero is not simple.
+        When not all points communicate in float64, or some have no stationary mass; the message
+        names the rows.
     SpectrumError
         When the solver does not converge, or the ground eigenvalue is not zero to 1e-10.
     """

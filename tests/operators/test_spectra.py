@@ -86,7 +86,7 @@ def test_symmetric_scores_take_the_symmetric_solver():
     )  # fmt: skip
     directed = ScoreOperator(
         lambda x, y, beta: -beta * x @ y.T + x[:, :1] * y[:, 1], points, points, 2
-    )  # noqa: E501
+    )
     assert plain.reversible
     assert factored.reversible
     assert not directed.reversible
@@ -185,13 +185,7 @@ def test_searches_find_the_classes_of_the_dense_graph(seed, monkeypatch):
     ]
     operators = [
         MarkovOperator([Component(queries, points, weights)], beta),
-        MarkovOperator(
-            [
-                Component(queries, points, weights, share),
-                Component(-points, points, None, 1 - share),
-            ],
-            beta,
-        ),
+        MarkovOperator(mixture, beta),
         ScoreOperator(squared_distance_score, queries, points, beta, weights),
         ScoreOperator(squared_distance_score, points, points, beta, weights),
     ]
