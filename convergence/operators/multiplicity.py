@@ -38,11 +38,11 @@ def largest_eigenpairs(
     linalg: ModuleType,
     device: str = "cpu",
 ) -> tuple[Any, Any]:
-    """The k largest eigenvalues of a Hermitian operator in [-1, 1], and orthonormal vectors.
+    """The k largest eigenvalues of a symmetric operator in [-1, 1], and orthonormal vectors.
 
     Parameters
     ----------
-    symmetric : LinearOperator or array, shape (n, n)
+    symmetric : LinearOperator, shape (n, n)
     k : int
         At most n - 2.
     start : array, shape (n,)
@@ -85,7 +85,7 @@ def largest_eigenpairs(
 
 
 def _other_start(start: Any, xp: Any) -> Any:
-    """A second start vector: reversed and with signs that alternate, no symmetry of a ring's."""
+    """A second start vector: the first one reversed, with other signs."""
     signs = xp.where(xp.arange(len(start)) % 3 == 0, -1.0, 1.0)
     return start[::-1] * signs
 
@@ -106,7 +106,7 @@ def _eigsh(
 
 def _deflated(linalg: ModuleType, operator: Any, basis: Any) -> Any:
     """The operator on the complement of an orthonormal basis, the basis itself at `_BELOW`."""
-    adjoint = basis.conj().T
+    adjoint = basis.T
 
     def apply(v: Any) -> Any:
         inside = basis @ (adjoint @ v.ravel())

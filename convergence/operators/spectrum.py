@@ -106,7 +106,7 @@ def stationary(
     elif np.max(seen) > 0:
         law, method = _rare_law(operator, seen), "elimination"
     elif 8 * operator.shape[0] ** 2 <= max(largest_dense, _TINY):
-        law, method = _solved_law(operator), "scipy.linalg.solve"
+        law, method = _solved_law(operator, largest_dense), "scipy.linalg.solve"
     else:
         start = np.random.default_rng(seed).random(operator.shape[0])
         _, vectors = arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
@@ -119,13 +119,13 @@ def stationary(
     return Stationary(law, residual, method)
 
 
-def _solved_law(operator: MarkovOperator) -> np.ndarray:
+def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
     """πP = π, its first equation replaced by Σπ = 1; by elimination where that is ill-conditioned.
 
     Where the walk hardly mixes, the equations determine the law no more in float64, although the
     residual is small; elimination without subtractions keeps every entry.
     """
-    markov = np.exp(log_matrix(operator))
+    markov = np.exp(log_matrix(operator, max(largest, LARGEST_DENSE)))
     system = markov.T.copy()
     system[np.diag_indices_from(system)] -= 1.0
     system[0] = 1.0
