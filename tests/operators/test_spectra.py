@@ -59,10 +59,10 @@ def test_seeds_do_not_matter(seed):
         assert np.linalg.norm(inside.T @ mode) == pytest.approx(1, abs=1e-10)
 
 
-@pytest.mark.parametrize("n", [60, 301])
+@pytest.mark.parametrize("n", [60, 150, 301, 1000])
 def test_directed_rings(n):
     """A mixture of a step ahead and a step back has no symmetric form; its eigenvalues double."""
-    beta, angle = n / 2.0, 0.3
+    beta, angle = float(n), 0.1
     angles = 2 * np.pi * np.arange(n) / n
     ahead, back = (Circle().at(angles + s * angle) for s in (1, -1))
     half = np.full(n, 0.5)
@@ -70,11 +70,11 @@ def test_directed_rings(n):
         [Component(q, ring(n), None, half) for q in (ahead, back)], beta, self_loops=True
     )
     matrix_row = np.exp(log_matrix(operator))[0]
-    exact = np.sort(4 * beta * (1 - np.fft.fft(matrix_row).real))[:5]
-    found = eigenpairs(operator, 5)
+    exact = np.sort(4 * beta * (1 - np.fft.fft(matrix_row).real))[:3]
+    found = eigenpairs(operator, 3)
     np.testing.assert_allclose(found.values.real, exact, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(found.values.imag, 0, atol=1e-8)
-    assert np.linalg.matrix_rank(found.vectors, tol=1e-3) == 5
+    assert np.linalg.matrix_rank(found.vectors, tol=1e-3) == 3
 
 
 def test_symmetric_scores_take_the_symmetric_solver():
