@@ -30,7 +30,6 @@ import numpy as np
 
 from .compiled import compiled
 from .cpu import CUT, _gap
-from .compiled import compiled
 from .threads import in_shares
 from .tiles import Tiles, _log2_sum
 

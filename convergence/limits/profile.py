@@ -26,6 +26,7 @@ import sympy
 from numpy.polynomial import Chebyshev, polynomial
 from scipy import special
 
+from ..arrays import real_array
 from ..errors import NoReferenceError, NotConvergedError, QuadratureError, require_positive
 from ..spaces import Chart, Circle, Space, Sphere
 from ..spaces.expressions import symbol
