@@ -123,7 +123,9 @@ def bridge(
     else:
         dual = _Dual(queries, keys, beta, log_a, log_b, self_loops)
         phi, psi, *state = dual.maximise(tolerance, max_iterations)
-    operator = MarkovOperator([Component(queries, keys, psi)], beta, self_loops=self_loops)
+    # every row has its mass by construction, however far the key that ψ gives it
+    scaled = [Component(queries, keys, psi)]
+    operator = MarkovOperator(scaled, beta, self_loops=self_loops, reach=False)
     return Bridge(phi, psi, operator, a, *state)
 
 
