@@ -390,7 +390,8 @@ ELSEWHERE = {
         "Bridge", "Eigenpairs", "HeadReading", "Scaling", "Stationary",  # results
         "bridge", "sinkhorn", "walk_density", "elimination_law", "entropy_production",
         "key_difference", "query_difference", "net_flux", "time_reversal",
-        "eigenpairs", "reversible_law", "stationary", "log_matrix",  # take an operator
+        "eigenpairs", "reversible_law", "stationary", "log_matrix", "communicating_classes",
+        "restricted", "stationary_by_class",  # take an operator
     },
     "scores": {
         "CONVENTIONS", "MEMBERS", "RANDOM_WALK", "CausalScore", "GaussianScore", "KeyPotential",

@@ -10,6 +10,7 @@ from convergence.claims import (
     MagneticProblem,
     SectorProblem,
 )
+from convergence.claims.critical import CriticalProblem
 from convergence.running import load_study, study_files
 from convergence.scores import Distance, PerPointMetric, harmonic_link
 from convergence.spaces import Circle, TorusOfRevolution
@@ -22,6 +23,7 @@ CLAIMS = [
     for claim in study.claims
     # built by a builder of pointwise claims
     if hasattr(getattr(claim.estimate, "__self__", None), "sampling_error")
+    and not isinstance(claim.estimate.__self__, CriticalProblem)
 ]
 
 

@@ -74,7 +74,7 @@ STUDY = Study(
                 joint=tuple(Setting(n, 50.0, 10) for n in SIZES),
             ),
             CHECKS,
-            statement="$f_1 & g$, 5 % of A_1 & #2", sampling_error=sampling_error, slope=-0.5,
+            statement="$f_1 + g$, 5 % of A_1 & #2", sampling_error=sampling_error, slope=-0.5,
             effective_degree=lambda n, beta: np.array([2.0, 3.0, 4.0]) * n**0.75,
             parts={"drift": drift},
             faults=(

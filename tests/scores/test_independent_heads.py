@@ -6,7 +6,15 @@ from numpy.polynomial.legendre import leggauss
 
 from convergence import limits
 from convergence.operators import ScoreOperator, head_operator
-from convergence.scores import CONVENTIONS, MEMBERS, Causal, CausalScore, Head, beta_from
+from convergence.scores import (
+    CONVENTIONS,
+    MEMBERS,
+    Causal,
+    CausalScore,
+    Head,
+    ProductScore,
+    beta_from,
+)
 from convergence.spaces import Gaussian
 
 RNG = np.random.default_rng(41)
@@ -83,3 +91,10 @@ def test_conventions():
     for name, logs in kernels.items():
         beta = -np.diff(logs)[0] / np.diff(d**2)[0]
         assert beta_from(name, scale) == pytest.approx(beta, rel=1e-14)
+
+
+def test_products_do_not_see_beta():
+    queries, keys = RNG.standard_normal((7, 3)), RNG.standard_normal((9, 3))
+    right = loop(lambda beta, x, y: sum(a * b for a, b in zip(x, y, strict=True)), queries, keys, 4)
+    found = ScoreOperator(ProductScore(), queries, keys, 4.0).toarray()
+    np.testing.assert_allclose(found, right, rtol=1e-13, atol=1e-15)  # rows sum to one

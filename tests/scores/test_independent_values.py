@@ -40,7 +40,7 @@ HELD = {
     "killing_link",
 }  # fmt: skip
 # in test_independent_heads.py
-HEADS = {"CONVENTIONS", "Causal", "CausalScore", "Head", "MEMBERS", "beta_from"}
+HEADS = {"CONVENTIONS", "Causal", "CausalScore", "Head", "MEMBERS", "ProductScore", "beta_from"}
 PI, RNG = np.pi, np.random.default_rng(40)
 KAPPA, MEAN = 0.9, 0.4
 RING = Circle(KAPPA, MEAN)
