@@ -73,7 +73,7 @@ def test_a_statement_stays_within_its_cell_of_a_markdown_table():
         (r"$\include{y}$", r"\$\textbackslash{}include\{y\}\$"),
         ("$^^5cinput{x}$", r"\$\textasciicircum{}\textasciicircum{}5cinput\{x\}\$"),
         ("$a}b{$", r"\$a\}b\{\$"),
-        (r"$x % y$", r"\$x\,\% y\$"),
+        (r"$x % y$, $a & \& b$", r"$x \% y$, $a \& \& b$"),
         (r"$\frac{1}{2} < \|f\|$", r"$\frac{1}{2} < \|f\|$"),
         ("-0.285(24)", "$-$0.285(24)"),
     ],
