@@ -80,7 +80,7 @@ _TEXT_TO_MARKDOWN = str.maketrans(
 _UNSAFE = re.compile(
     r"\\(input|include|write|read|open|close|immediate|def|edef|gdef|xdef|let|futurelet|catcode"
     r"|csname|special|newcommand|renewcommand|usepackage|verb|begin|end|item|par|cr)(?![a-z])"
-    r"|\\[a-zA-Z]*input|\^\^|\\$"
+    r"|\\[a-zA-Z]*input|\^\^|\\\\|\\$"
 )
 
 

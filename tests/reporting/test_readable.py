@@ -72,6 +72,7 @@ def test_a_statement_stays_within_its_cell_of_a_markdown_table():
         ("a_b ~ c^d {e} 5$", r"a\_b \textasciitilde{} c\textasciicircum{}d \{e\} 5\$"),
         (r"$\include{y}$", r"\$\textbackslash{}include\{y\}\$"),
         ("$^^5cinput{x}$", r"\$\textasciicircum{}\textasciicircum{}5cinput\{x\}\$"),
+        (r"$a \\ b$", r"\$a \textbackslash{}\textbackslash{} b\$"),
         ("$a}b{$", r"\$a\}b\{\$"),
         (r"$x % y$, $a & \& b$", r"$x \% y$, $a \& \& b$"),
         (r"$\frac{1}{2} < \|f\|$", r"$\frac{1}{2} < \|f\|$"),
