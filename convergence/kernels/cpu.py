@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .machine_code import compiled
+from .compiled import compiled
 from .pairs import Block, Rows, absorb, exp2, lower_log2
 from .threads import in_shares
 from .tiles import LOG2_E
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
     length: Any  # (1,) nodes in the heap
 
 
-@compiled
+@compiled()
 def _push(plan, bound, node):
     """Put a node on the heap."""
     bounds, nodes = plan.bounds, plan.nodes
@@ -66,7 +66,7 @@ def _push(plan, bound, node):
     bounds[i], nodes[i] = bound, node
 
 
-@compiled
+@compiled()
 def _pop(plan):
     """Take the node with the largest bound off the heap."""
     bounds, nodes = plan.bounds, plan.nodes
@@ -98,7 +98,7 @@ def _gap(node_low, node_high, node, low, high, i):
     return square * (1.0 - (dimension + 8) * 2.0**-52)
 
 
-@compiled
+@compiled()
 def _next_batch(tiles, plan, beta, reached, size):
     """Collect up to `size` leaves in order of their bound; returns how many.
 
@@ -125,7 +125,7 @@ def _next_batch(tiles, plan, beta, reached, size):
     return count
 
 
-@compiled
+@compiled()
 def _clear(rows, n_rows):
     """Empty the running sums."""
     for i in range(n_rows):
@@ -135,7 +135,7 @@ def _clear(rows, n_rows):
             rows.moments[i, k] = 0.0
 
 
-@compiled
+@compiled()
 def _load_rows(task, start, n_rows, rows, plan):
     """Gather a query tile, its box and its empty sums."""
     for d in range(rows.points.shape[1]):
@@ -153,7 +153,7 @@ def _load_rows(task, start, n_rows, rows, plan):
     _clear(rows, n_rows)
 
 
-@compiled
+@compiled()
 def _load_leaf(tiles, start, n, block):
     """Copy one tile of keys into the first-level cache."""
     points, log2_weights, columns = block.points, block.log2_weights, block.values
@@ -168,7 +168,7 @@ def _load_leaf(tiles, start, n, block):
             columns[k, j] = values[k, start + j]
 
 
-@compiled
+@compiled()
 def _bound_rows(tiles, node, rows, n_rows, beta):
     """Upper bound of what a node can add to each row."""
     points, bound, low, high = rows.points, rows.bound, tiles.low, tiles.high
@@ -177,7 +177,7 @@ def _bound_rows(tiles, node, rows, n_rows, beta):
         bound[i] = mass - beta * _gap(low, high, node, points, points, i)
 
 
-@compiled
+@compiled()
 def _sum_tile(tiles, task, start, n_rows, rows, block, plan):
     """All sums of one query tile; returns the pairs formed."""
     _load_rows(task, start, n_rows, rows, plan)
@@ -203,7 +203,7 @@ def _sum_tile(tiles, task, start, n_rows, rows, block, plan):
     return pairs
 
 
-@compiled
+@compiled()
 def _finish(rows, i, reference, query, log_mass, means):
     """Write one row out in natural logarithms; an empty row is minus infinity and zeros."""
     if rows.mass[i] > 0.0:
@@ -216,7 +216,7 @@ def _finish(rows, i, reference, query, log_mass, means):
         means[query, k] = scale * rows.moments[i, k]
 
 
-@compiled
+@compiled()
 def _empty_rows(n_rows, dimension, n_values):
     """Memory for a tile of queries, not yet filled."""
     return Rows(
@@ -230,7 +230,7 @@ def _empty_rows(n_rows, dimension, n_values):
     )
 
 
-@compiled
+@compiled()
 def _empty_block(size, dimension, n_values):
     """Memory for a block of keys, not yet filled."""
     stride = size + 8  # a power of two would put all rows into the same cache sets
@@ -280,7 +280,7 @@ def _sum_share(tiles, task, reference, share, n_shares, log_mass, means):
     return pairs
 
 
-@compiled
+@compiled()
 def _load_stream(keys, log_weights, reference, values, start, n, block):
     """Transpose a run of unsorted keys into a block; no log-weights means all zero."""
     points, log2_weights, columns = block.points, block.log2_weights, block.values
@@ -329,7 +329,7 @@ def _sum_chunk(keys, log_weights, reference, values, span, rows, beta, margin):
         absorb(rows, n_queries, block, start, n, beta, margin)
 
 
-@compiled
+@compiled()
 def _merge(task, top, mass, moments, reference, log_mass, means):
     """Add the partial sums of all chunks in their order."""
     n_chunks, n_queries, n_values = moments.shape

@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .machine_code import compiled
+from .compiled import compiled
 
 _SUMS = {"reassoc", "contract", "nsz", "nnan"}
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer in the low bits
@@ -106,7 +106,7 @@ def exp2(x):
     return power if x > _FLOOR else 0.0
 
 
-@compiled
+@compiled()
 def lower_log2(top, mass):
     """Lower bound, within one, of ``top + log2(mass)`` for a mass of zero or at least one."""
     if mass <= 0.0:

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .compiled import compiled
 from .cpu import CUT, _gap
-from .machine_code import compiled
 from .threads import in_shares
 from .tiles import Tiles, _log2_sum
 
@@ -106,7 +106,7 @@ def pruning_lists(
     return lists
 
 
-@compiled
+@compiled()
 def _lowered(mass, n_terms):
     """A log-mass summed from `n_terms`, lowered below its rounding."""
     if mass == -np.inf:
@@ -114,7 +114,7 @@ def _lowered(mass, n_terms):
     return mass - _LOWERED * (abs(mass) + n_terms)
 
 
-@compiled
+@compiled()
 def _weigh(tiles, weights):
     """Total weight of every node with and without its heaviest key, children before parents."""
     log2_weights = tiles.log2_weights
@@ -144,7 +144,7 @@ def _weigh(tiles, weights):
             n_leaves[node] = n_leaves[left] + n_leaves[right]
 
 
-@compiled
+@compiled()
 def _reach(node_low, node_high, node, low, high, i):
     """Largest squared distance within two boxes, lengthened by more than its rounding."""
     dimension = low.shape[1]
@@ -155,13 +155,13 @@ def _reach(node_low, node_high, node, low, high, i):
     return square * (1.0 + (dimension + 8) * 2.0**-52)
 
 
-@compiled
+@compiled()
 def _upper(tiles, node, beta, low, high, tile):
     """Upper bound of what a node adds to any query of the tile."""
     return tiles.log2_mass[node] - beta * _gap(tiles.low, tiles.high, node, low, high, tile)
 
 
-@compiled
+@compiled()
 def _best_floor(tiles, floor_weights, beta, low, high, tile, stack):
     """Largest lower bound of the nodes tried, and the leaf that counts most at the middle."""
     floor, best, most, leaf = -np.inf, -np.inf, -np.inf, -1
@@ -198,7 +198,7 @@ def _best_floor(tiles, floor_weights, beta, low, high, tile, stack):
     return floor, leaf
 
 
-@compiled
+@compiled()
 def _floor_by_keys(tiles, leaf, queries, excluded, start, stop, beta, floor):
     """The worst row's best single key in one leaf, if that is above the floor."""
     first = tiles.first_leaf[leaf] * tiles.leaf_size
@@ -222,7 +222,7 @@ def _floor_by_keys(tiles, leaf, queries, excluded, start, stop, beta, floor):
     return worst
 
 
-@compiled
+@compiled()
 def _list_runs(tiles, weights, beta, low, high, tile, floor, grain, stack, runs, first):
     """Find the runs of leaves of one tile; store them if there is room; level and number.
 
@@ -262,7 +262,7 @@ def _list_runs(tiles, weights, beta, low, high, tile, floor, grain, stack, runs,
     return level, count
 
 
-@compiled
+@compiled()
 def _survey_tile(
     tiles, weights, queries, excluded, beta, tile_size, tile, low, high, grains, lists
 ):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .machine_code import compiled
+from .compiled import compiled
 from .threads import in_shares
 
 LOG2_E = 1.4426950408889634
@@ -95,7 +95,7 @@ def _sorted(points: np.ndarray, leaf_size: int) -> tuple[np.ndarray, tuple[Any, 
     return order, hierarchy
 
 
-@compiled
+@compiled()
 def _hierarchy(n_leaves: int) -> Any:
     """Binary tree over `n_leaves` leaves, breadth first, with the node range of each level."""
     n_nodes = 2 * n_leaves - 1
@@ -152,7 +152,7 @@ def _split_level(points, order, column, leaf_size, first, last, child, start, st
             _split_node(points, order, column, leaf_size, first, last, child, node)
 
 
-@compiled
+@compiled()
 def _split_node(points, order, column, leaf_size, first, last, child, node):
     """Divide the points of an inner node between its children."""
     start = first[node] * leaf_size
@@ -161,7 +161,7 @@ def _split_node(points, order, column, leaf_size, first, last, child, node):
     _split(points, order[start:stop], column[start:stop], middle - start)
 
 
-@compiled
+@compiled()
 def _split(points, order, column, middle):
     """Reorder so that the first `middle` points lie below the rest along the widest dimension.
 
@@ -181,7 +181,7 @@ def _split(points, order, column, middle):
     _select(column, order, middle)
 
 
-@compiled
+@compiled()
 def _select(column, order, middle):
     """Quickselect with the median of three as pivot, carrying `order` along."""
     low, high = 0, column.shape[0] - 1
@@ -228,7 +228,7 @@ def _fill_leaves(tiles, keys, first, last):
             tiles.log2_mass[node] = _rounded_up(mass, stop - start)
 
 
-@compiled
+@compiled()
 def _fill_inner_nodes(tiles):
     """Boxes and total weights of the inner nodes, children before parents."""
     for node in range(tiles.child.shape[0] - 1, -1, -1):
@@ -241,7 +241,7 @@ def _fill_inner_nodes(tiles):
             tiles.log2_mass[node] = _rounded_up(mass, 2)
 
 
-@compiled
+@compiled()
 def _rounded_up(mass, n_terms):
     """A log-mass summed from `n_terms`, raised above its rounding; minus infinity stays."""
     if mass == -np.inf:
@@ -249,7 +249,7 @@ def _rounded_up(mass, n_terms):
     return mass + _ROUNDING * (abs(mass) + n_terms)
 
 
-@compiled
+@compiled()
 def _log2_sum(a, b):
     """``log2(2**a + 2**b)``, minus infinity allowed."""
     top = max(a, b)

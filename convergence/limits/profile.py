@@ -27,7 +27,7 @@ from numpy.polynomial import Chebyshev, polynomial
 from scipy import special
 
 from ..arrays import real_array
-from ..errors import NoReferenceError, NotConvergedError, require_positive
+from ..errors import NoReferenceError, NotConvergedError, QuadratureError, require_positive
 from ..spaces import Chart, Circle, Space, Sphere
 from ..spaces.expressions import symbol
 
@@ -37,6 +37,7 @@ Function = Callable[[np.ndarray], np.ndarray]
 TOLERANCE = 1e-12
 _NODES_A_SIGMA = 1.4  # leaves exp(-2π² 1.4²) = 2e-17 to a trapezoid rule
 _MOST_NODES = 8192
+_PLENTY = 1000  # nodes from which on refinements must fall fast enough to arrive in time
 _TAIL = 1e-13  # coefficients of a series that count as rounding
 
 
@@ -190,6 +191,11 @@ class Rule:
             self.nodes = low + 0.5 * (high - low) * (nodes + 1)
         self.places = profile.curve(self.nodes)
         log_density = profile.log_density(self.nodes)
+        if not (np.all(np.isfinite(self.places)) and np.isfinite(np.max(log_density))):
+            raise QuadratureError(
+                "the profile's curve or density is not finite somewhere, or its density vanishes "
+                "everywhere: give a finite embedding with a regular metric, and a finite density"
+            )
         masses = weights * np.exp(log_density - np.max(log_density))
         self.masses = masses / np.sum(masses)
 
@@ -266,6 +272,20 @@ def _fourier_sum(
     return np.real(polynomial.polyval(wave, coefficients))
 
 
+def _refuse_rough(n: int, before: float, change: float, goal: float) -> None:
+    """Raise QuadratureError where changes that go on falling like these do not reach the goal.
+
+    On a smooth profile they fall ever faster, as a kink or a pole in the density does not let them.
+    """
+    left = np.log(_MOST_NODES / n) / np.log(1.5)
+    rate = change / before  # zero where there was none before
+    if n >= _PLENTY and not change * rate**left <= goal:
+        raise QuadratureError(
+            f"{n} nodes on the profile leave a change of {change:.1e}, which falls too slowly: "
+            "give a smooth density and embedding"
+        )
+
+
 def refined(
     profile: Profile, beta: float, solve: Callable[[Rule], tuple[Function, ...]]
 ) -> tuple[Function, ...]:
@@ -273,11 +293,13 @@ def refined(
 
     Raises
     ------
+    QuadratureError
+        When curve or density are not finite, or so rough that refinement leads nowhere.
     NotConvergedError
         When `_MOST_NODES` nodes are not enough.
     """
     require_positive("beta", beta)
-    n, found = 64, None
+    n, found, change = 64, None, np.inf
     low, high = profile.interval
     s = low + (high - low) * (np.arange(101) + 0.5) / 101
     while n <= _MOST_NODES:
@@ -286,8 +308,11 @@ def refined(
             last, found = found, solve(rule)
             if last is not None:
                 new, old = (np.stack([f(s) for f in functions]) for functions in (found, last))
-                if np.max(np.abs(new - old)) <= TOLERANCE * max(1.0, np.max(np.abs(new))):
+                goal = TOLERANCE * max(1.0, np.max(np.abs(new)))
+                before, change = change, np.max(np.abs(new - old))
+                if change <= goal:
                     return found
+                _refuse_rough(n, before, change, goal)
             n = 3 * n // 2
         else:
             n = 5 * n // 4

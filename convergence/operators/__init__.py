@@ -1,6 +1,7 @@
 """Markov operators built from a sample, their generators, laws, currents and spectra."""
 
 from .bridge import Bridge, bridge
+from .communication import communicating_classes, restricted
 from .currents import (
     cycle_affinities,
     elimination_law,
@@ -20,7 +21,14 @@ from .normalisations import coifman_lafon, log_row_sums, sample_log_weights, tar
 from .reading import HeadReading, read_head, read_heads
 from .scored import ScoreOperator
 from .sinkhorn import Scaling, sinkhorn
-from .spectrum import Eigenpairs, Stationary, eigenpairs, reversible_law, stationary
+from .spectrum import (
+    Eigenpairs,
+    Stationary,
+    eigenpairs,
+    reversible_law,
+    stationary,
+    stationary_by_class,
+)
 from .walk import walk_density
 
 __all__ = [
@@ -36,6 +44,7 @@ __all__ = [
     "bilinear_phase",
     "bridge",
     "coifman_lafon",
+    "communicating_classes",
     "cycle_affinities",
     "dirichlet_parts",
     "eigenpairs",
@@ -51,10 +60,12 @@ __all__ = [
     "query_difference",
     "read_head",
     "read_heads",
+    "restricted",
     "reversible_law",
     "sample_log_weights",
     "sinkhorn",
     "stationary",
+    "stationary_by_class",
     "streamed_degree",
     "streamed_generator",
     "streamed_parts",

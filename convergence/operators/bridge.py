@@ -10,11 +10,14 @@ from scipy.sparse.linalg import LinearOperator, cg
 from ..errors import InvalidInputError
 from ..kernels import gaussian_sums
 from .markov import Component, MarkovOperator
-from .sinkhorn import log_marginal, refuse_no_mass, sinkhorn
+from .sinkhorn import UNSEEN, log_marginal, refuse_no_mass, sinkhorn
 
 _SWEEPS = 8  # of Sinkhorn's alternating updates, before Newton's method
 _HALVINGS = 30
 _LEAST_SHARE = 1e-4  # of its mass that a column counts as having
+_COLDER = 2.0  # from one β of the fallback to the next, up from where the kernel is flat
+_FLAT = 4.0  # β times the squared diameter there
+_ROUGHLY = 1e-2  # the error accepted at each β before the last
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,9 @@ def bridge(
     Equal marginals on equal points are scaled symmetrically (φ = ψ), so the coupling is symmetric
     and carries no current. Otherwise the concave dual Σ b_j ψ_j - Σ a_i log(K e^ψ)_i is maximised
     by a few alternating updates and then Newton's method with conjugate gradients, because at
-    large β alternating updates alone need a number of sweeps proportional to β.
+    large β alternating updates alone need a number of sweeps proportional to β. Where a step
+    leaves the range in which potentials can lie, the problem is solved anew for 2, 4, 8, ... times
+    a β at which the kernel is flat: potentials grow like β, so each starts the next.
 
     Parameters
     ----------
@@ -81,7 +86,7 @@ def bridge(
     tolerance : float
         On `Bridge.marginal_error`; never asked below the rounding of the potentials.
     max_iterations : int
-        Kernel sums allowed.
+        Kernel sums allowed; a few are always used, and say how far the marginals are off.
 
     Returns
     -------
@@ -130,6 +135,8 @@ class _Dual:
         self.log_a, self.log_b, self.a, self.b = log_a, log_b, np.exp(log_a), np.exp(log_b)
         self.exclude = None if self_loops else np.arange(len(keys))
         self.sums = 0
+        places = np.concatenate([queries, keys])
+        self.squared_diameter = max(float(np.sum(np.ptp(places, axis=0) ** 2)), 1e-300)
         refuse_no_mass("rows", self.rows(np.zeros(len(keys)))[0], beta)
         refuse_no_mass("columns", self.columns(np.zeros(len(queries)))[0], beta)
 
@@ -149,23 +156,47 @@ class _Dual:
 
     def maximise(self, tolerance, most):
         """φ, ψ, converged, kernel sums and the error of the column sums."""
+        found = self._solve(np.zeros(len(self.keys)), tolerance, most)
+        if not found[2] and self.sums < most:
+            found = self._cooled(tolerance, most)
+        return (*found[:3], self.sums, found[3])
+
+    def _cooled(self, tolerance, most):
+        """The solution at β from those at β/2, β/4, ..., every kernel sum in the log domain."""
+        beta = self.beta
+        steps = max(0, int(np.ceil(np.log(beta * self.squared_diameter / _FLAT) / np.log(_COLDER))))
         psi = np.zeros(len(self.keys))
+        for step in range(steps, 0, -1):
+            self.beta = beta / _COLDER**step
+            psi = _COLDER * self._solve(psi, _ROUGHLY, most)[1]
+        self.beta = beta
+        return self._solve(psi, tolerance, most)
+
+    def _solve(self, psi, tolerance, most):
+        """φ, ψ, converged and the error of the column sums, from a first ψ; stops on escape."""
         phi = self.log_a - self.rows(psi)[0]
-        for step in range(most):
+        # ψ_j - ψ_k = log b_j/b_k + log of a ratio of kernel sums, which -β|u - v|² bounds
+        widest = 2 * (np.ptp(self.log_b) + self.beta * self.squared_diameter) + UNSEEN
+        step = 0
+        while True:
             log_columns = psi + self.columns(phi)[0]
             residual = self.log_b - log_columns
             error = float(np.max(np.abs(residual)))
             if error <= max(tolerance, 4 * np.finfo(float).eps * np.max(np.abs(psi))):
-                return phi, psi, True, self.sums, error
+                return phi, psi, True, error
             if self.sums >= most:
-                break
+                return phi, psi, False, error
             if step < _SWEEPS:
-                psi = psi + residual
-                phi = self.log_a - self.rows(psi)[0]
+                new_psi = psi + residual
+                new_phi = self.log_a - self.rows(new_psi)[0]
             else:
                 change = self._newton(phi, psi, np.exp(log_columns), error, most)
-                phi, psi = self._ascend(phi, psi, change)
-        return phi, psi, False, self.sums, error
+                if not np.all(np.isfinite(change)):
+                    return phi, psi, False, error
+                new_phi, new_psi = self._ascend(phi, psi, change)
+            if not np.ptp(new_psi) <= widest:
+                return phi, psi, False, error
+            phi, psi, step = new_phi, new_psi, step + 1
 
     def _newton(self, phi, psi, columns, error, most):
         """δ with (diag(columns) - Aᵀ diag(1/a) A) δ = b - columns, scaled to unit diagonal.
@@ -178,15 +209,19 @@ class _Dual:
 
         def apply(z):
             v = np.ravel(z) / root
+            if not np.all(np.isfinite(v)):  # a matrix without any curvature in float64
+                return np.full(len(v), np.nan)
             _, ahead = self.rows(psi, v)
             _, back = self.columns(phi, ahead, v)
             constant = np.mean(root * np.ravel(z)) / mean  # kept at 0
             return root * constant + ((diagonal - columns) * v - columns * back[:, 0]) / root
 
         matrix = LinearOperator((len(root), len(root)), matvec=apply, dtype=float)
-        left = max(1, (most - self.sums) // 2)
+        # n products are enough without rounding: far more find nothing in float64 either
+        left = max(1, min((most - self.sums) // 2, 2 * len(root) + 20))
         accuracy = min(max(error, 1e-4), 0.1)
-        solution, _ = cg(matrix, (self.b - columns) / root, rtol=accuracy, maxiter=left)
+        with np.errstate(all="ignore"):  # the caller judges what is not finite
+            solution, _ = cg(matrix, (self.b - columns) / root, rtol=accuracy, maxiter=left)
         return solution / root
 
     def _ascend(self, phi, psi, change):

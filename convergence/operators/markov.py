@@ -15,7 +15,6 @@ from ..arrays import common_part, real_array
 from ..backend import array_module, current_device, use_device
 from ..errors import (
     LARGEST_DENSE,
-    DisconnectedError,
     InvalidInputError,
     refuse_large,
     require_flag,
@@ -360,16 +359,6 @@ class MarkovOperator(LinearOperator):
         weights = None if only.log_weights is None else self.on_host(only.log_weights)
         keys, log_mass = self.on_host(only.keys), self.log_degrees[:, 0]
         return kernel_components(keys, self.beta, weights, log_mass)
-
-    def refuse_disconnected(self, what: str) -> None:
-        """Raise DisconnectedError where more than one component would make `what` ambiguous."""
-        sizes = np.bincount(self.components())
-        if len(sizes) > 1:
-            raise DisconnectedError(
-                f"{what} is not unique: the operator has {len(sizes)} components at beta = "
-                f"{self.beta:g}, of sizes {sorted(sizes.tolist(), reverse=True)[:5]}; take a "
-                "smaller beta, or treat each component (see components()) by itself"
-            )
 
     def toarray(self, largest: int = LARGEST_DENSE) -> np.ndarray:
         """The dense matrix, where it takes at most `largest` bytes.

@@ -13,6 +13,7 @@ from ..errors import InvalidInputError
 from ..kernels import score_sums
 from ..scores import ProductScore
 from .markov import Component, MarkovOperator
+from .symmetry import score_factors
 
 PairScore = Callable[[Any, Any, float], Any]
 
@@ -61,8 +62,18 @@ class ScoreOperator(MarkovOperator):
 
     @cached_property
     def reversible(self) -> bool:
-        """False: nothing is known of a score's symmetry."""
-        return False
+        """Whether the score on its points is symmetric, up to factors of one point, to rounding."""
+        return self._factors is not None
+
+    @cached_property
+    def _factors(self) -> np.ndarray | None:
+        return score_factors(self) if self.square else None
+
+    def components(self) -> np.ndarray:
+        """Label of the communicating class of every point, over pairs visible in float64."""
+        from .communication import communicating_classes
+
+        return communicating_classes(self)
 
     def _over_keys(
         self, component: Component, exclude: np.ndarray | None

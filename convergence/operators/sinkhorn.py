@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
+from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 from scipy.spatial import cKDTree
 
 from ..errors import InfeasibleError, InvalidInputError
@@ -18,8 +18,9 @@ from .generator import UNDERFLOW
 STEP = 4 / (1 + np.sqrt(2)) ** 2
 MOMENTUM = ((np.sqrt(2) - 1) / (np.sqrt(2) + 1)) ** 2
 
-_UNSEEN = 37.0  # a pair below exp(-37) of both its rows cannot be seen in float64
+UNSEEN = 37.0  # a pair below exp(-37) of both its rows cannot be seen in float64
 _MOST_PAIRS = 50_000_000
+_FLOW_UNITS = 2**30  # that a marginal's total is counted in, where a flow decides
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def sinkhorn(
     tolerance : float
         On `Scaling.marginal_error`; never asked below the rounding of the potentials.
     max_iterations : int
+        Kernel sums allowed; one is always used, and says how far u = 1 is off.
 
     Returns
     -------
@@ -83,8 +85,8 @@ def sinkhorn(
     ------
     InvalidInputError
     InfeasibleError
-        When a row has no mass or, without self-loops, the pairs that float64 can see hold no
-        perfect matching: no matrix with that support is doubly stochastic.
+        When a row has no mass or, without self-loops, no matrix supported on the pairs that
+        float64 can see has the row and column sums a (for a = 1: they hold no perfect matching).
 
     References
     ----------
@@ -96,8 +98,11 @@ def sinkhorn(
     exclude = None if self_loops else np.arange(len(points))
     log_mass, _ = gaussian_sums(points, points, beta, exclude=exclude)
     refuse_no_mass("rows", log_mass, beta)
-    if not self_loops and marginal is None:
-        _refuse_without_matching(points, beta, log_mass)
+    if not self_loops:
+        _refuse_infeasible(points, beta, log_mass, np.exp(log_a))
+    if max_iterations < 2:  # that first sum says how far u = 1 is off
+        error = float(np.max(np.abs(log_mass - log_a)))
+        return Scaling(np.zeros(len(points)), error <= tolerance, 1, error)
     x = old = 0.5 * (log_a - log_mass)
     for iteration in range(2, max_iterations + 1):
         log_mass, _ = gaussian_sums(points, points, beta, x, exclude=exclude)
@@ -132,29 +137,49 @@ def refuse_no_mass(which: str, log_mass: np.ndarray, beta: float) -> None:
         )
 
 
-def _refuse_without_matching(points: np.ndarray, beta: float, log_mass: np.ndarray) -> None:
-    """Raise InfeasibleError where the pairs seen without self-loops hold no perfect matching.
+def _refuse_infeasible(
+    points: np.ndarray, beta: float, log_mass: np.ndarray, marginal: np.ndarray
+) -> None:
+    """Raise InfeasibleError where the pairs seen without self-loops cannot carry the marginal.
 
-    The nearest neighbours nearly always hold one; more are taken only where they do not.
+    The nearest neighbours nearly always can; more are taken only where they do not.
     """
     n = len(points)
     tree, own = cKDTree(points), np.arange(n)[:, None]
     count = min(16, n - 1)
     while True:
         distance, other = tree.query(points, count + 1)
-        seen = (other != own) & (-beta * distance**2 >= log_mass[:, None] - _UNSEEN)
+        seen = (other != own) & (-beta * distance**2 >= log_mass[:, None] - UNSEEN)
         row, column = np.nonzero(seen)[0], np.asarray(other)[seen]
         pairs = np.concatenate([row, column]), np.concatenate([column, row])
-        graph = csr_array((np.ones(len(pairs[0]), dtype=bool), pairs), shape=(n, n))
-        unmatched = int(np.sum(maximum_bipartite_matching(graph) < 0))
-        if not unmatched:
+        lacking = _lacking(pairs, marginal)
+        if not lacking:
             return
         if count == n - 1 or not np.any(seen[:, -1]):
             raise InfeasibleError(
-                f"no doubly stochastic scaling exists without self-loops at beta = {beta:g}: the "
-                f"pairs within reach leave {unmatched} of {n} points without a partner; keep the "
-                "self-loops or take a smaller beta"
+                f"no scaling with these row sums exists without self-loops at beta = {beta:g}: "
+                f"the pairs within reach leave {lacking}; keep the self-loops or take a smaller "
+                "beta"
             )
         count = min(4 * count, n - 1)
         if n * count > _MOST_PAIRS:
             return  # left to the iteration, which says whether it converged
+
+
+def _lacking(pairs: tuple[np.ndarray, np.ndarray], marginal: np.ndarray) -> str:
+    """What no matrix with entries at these pairs can give its rows and columns; "" for nothing."""
+    n = len(marginal)
+    if np.all(marginal == marginal[0]):
+        graph = csr_array((np.ones(len(pairs[0]), dtype=bool), pairs), shape=(n, n))
+        unmatched = int(np.sum(maximum_bipartite_matching(graph) < 0))
+        return f"{unmatched} of {n} points without a partner" if unmatched else ""
+    # from a source, 0, through the rows 1, ... and the columns n + 1, ... to a sink
+    units = np.floor(marginal / np.sum(marginal) * _FLOW_UNITS).astype(np.int32)
+    own, ends = 1 + np.arange(n), np.zeros(n, dtype=int)
+    start = np.concatenate([ends, 1 + pairs[0], n + own])
+    stop = np.concatenate([own, n + 1 + pairs[1], ends + 2 * n + 1])
+    capacity = np.concatenate([units, np.minimum(units[pairs[0]], units[pairs[1]]), units])
+    _, kept = np.unique(start * (2 * n + 2) + stop, return_index=True)  # a pair counts once
+    graph = csr_array((capacity[kept], (start[kept], stop[kept])), shape=(2 * n + 2, 2 * n + 2))
+    missing = int(np.sum(units)) - maximum_flow(graph, 0, 2 * n + 1).flow_value
+    return f"{missing / _FLOW_UNITS:.1%} of the marginal without a partner" if missing > n else ""

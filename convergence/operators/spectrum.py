@@ -7,21 +7,35 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from ..backend import array_module
-from ..errors import DisconnectedError, InvalidInputError, NoMassError, SpectrumError
+from ..errors import (
+    LARGEST_DENSE,
+    DisconnectedError,
+    InvalidInputError,
+    NoMassError,
+    SpectrumError,
+)
+from .communication import (
+    POSITIVE,
+    closed_classes,
+    communicating_classes,
+    named_rows,
+    refuse_reducible,
+    restricted,
+)
 from .currents import elimination_law
 from .entries import log_matrix
 from .markov import MarkovOperator
+from .multiplicity import arnoldi, largest_eigenpairs, rightmost_eigenpairs
+from .scored import ScoreOperator
+from .symmetry import gaussian_factors
 
 # the lowest eigenvalue of 𝒞 is zero, on constants
 GROUND_TOLERANCE = 1e-10
-# vectors in Arnoldi's basis: with the solver's own 20 a gap of a percent costs three times the
-# products, all in restarts
-_BASIS = 40
 # bytes, those of 2048 points, up to which a dense solve beats an iteration
 _DENSE = 1 << 25
+_TINY = 8 * 8**2  # too few points for an iteration
 
 
 @dataclass(frozen=True)
@@ -74,23 +88,28 @@ def stationary(
 
     Reversible: π_i ∝ exp(c_i) Σ_j K_ij. Where the dense matrix of another P takes at most
     `largest_dense` bytes, its linear equations are solved instead: for some thousand points faster
-    than Arnoldi's method wherever the walk mixes slowly.
+    than Arnoldi's method wherever the walk mixes slowly. Where classes are joined only by steps too
+    rare for a sum, elimination on the dense matrix finds the law, up to 1 GiB.
 
     Raises
     ------
     DisconnectedError
-        When the law is not unique; an iteration cannot tell it from one that is reached slowly.
+        When not all points communicate in float64 (`communicating_classes`), or some have no mass;
+        the message names the rows. `stationary_by_class` gives one law a class.
     SpectrumError
         When the solver finds no positive law.
     """
+    seen = communicating_classes(operator)
     if operator.reversible:
-        operator.refuse_disconnected("the stationary law")
-        law, method = reversible_law(operator), "closed form"
-    elif 8 * operator.shape[0] * operator.shape[1] <= largest_dense:
+        refuse_reducible(operator, seen, "the stationary law")
+        law, method = _positive_law(operator), "closed form"
+    elif np.max(seen) > 0:
+        law, method = _rare_law(operator, seen), "elimination"
+    elif 8 * operator.shape[0] ** 2 <= max(largest_dense, _TINY):
         law, method = _solved_law(operator, largest_dense), "scipy.linalg.solve"
     else:
         start = np.random.default_rng(seed).random(operator.shape[0])
-        _, vectors = _arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
+        _, vectors = arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
         law, method = np.real(vectors[:, 0] / np.sum(vectors[:, 0])), "scipy.sparse.linalg.eigs"
     if not np.min(law) >= -1e-12 * np.max(law):  # NaN too
         raise SpectrumError("the solver found no positive stationary law")
@@ -106,7 +125,7 @@ def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
     Where the walk hardly mixes, the equations determine the law no more in float64, although the
     residual is small; elimination without subtractions keeps every entry.
     """
-    markov = np.exp(log_matrix(operator, largest))
+    markov = np.exp(log_matrix(operator, max(largest, LARGEST_DENSE)))
     system = markov.T.copy()
     system[np.diag_indices_from(system)] -= 1.0
     system[0] = 1.0
@@ -115,32 +134,92 @@ def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
             warnings.simplefilter("error", linalg.LinAlgWarning)
             return linalg.solve(system, np.eye(1, len(system))[0], overwrite_a=True)
     except (linalg.LinAlgError, linalg.LinAlgWarning):
-        try:
-            return elimination_law(markov)
-        except NoMassError as error:
-            raise DisconnectedError(f"the stationary law is not unique: {error}") from error
+        return _eliminated(markov)
+
+
+def _rare_law(operator: MarkovOperator, seen: np.ndarray) -> np.ndarray:
+    """The law of a walk some of whose steps are too rare for sums, by elimination.
+
+    Sums leave such steps out, so no iteration knows the law; the entries, while positive in
+    float64, determine it.
+    """
+    if 8 * operator.shape[0] ** 2 > LARGEST_DENSE:
+        refuse_reducible(operator, seen, "the stationary law")
+    positive = communicating_classes(operator, POSITIVE)
+    refuse_reducible(operator, positive, "the stationary law")
+    return _eliminated(np.exp(log_matrix(operator)))
+
+
+def _eliminated(markov: np.ndarray) -> np.ndarray:
+    try:
+        return elimination_law(markov)
+    except NoMassError as error:
+        raise DisconnectedError(f"the stationary law is not unique: {error}") from error
+
+
+def stationary_by_class(
+    operator: MarkovOperator, seed: int = 0, *, largest_dense: int = _DENSE
+) -> list[tuple[np.ndarray, Stationary]]:
+    """One stationary law for each class that the walk does not leave; others have no mass.
+
+    Returns
+    -------
+    list of (rows, Stationary)
+        The points of a class and the law on them, in the order of their first points.
+    """
+    labels = communicating_classes(operator)
+    return [
+        (rows, stationary(restricted(operator, rows), seed, largest_dense=largest_dense))
+        for rows in closed_classes(operator, labels)
+    ]
+
+
+def _positive_law(operator: MarkovOperator) -> np.ndarray:
+    """The closed form, where it gives every point a mass in float64."""
+    law = reversible_law(operator)
+    empty = np.flatnonzero(law == 0)
+    if len(empty):
+        raise DisconnectedError(
+            f"the walk never comes to rows {named_rows(empty)}: their stationary mass is zero in "
+            "float64 (a log-weight of -inf, or no other point within reach); leave these rows out"
+        )
+    return law
 
 
 def reversible_law(operator: MarkovOperator) -> np.ndarray:
-    """π_i ∝ exp(c_i) Σ_j K_ij, normalised over all points, also of a disconnected operator."""
-    if not operator.reversible:
+    """π_i ∝ exp(c_i) Σ_j K_ij, normalised over all points, also of a disconnected operator.
+
+    Of a score or kernel that is symmetric up to factors, s_ij - s_ji = a_i - a_j, less a_i.
+    """
+    factors = _reversing_factors(operator)
+    if factors is None:
         raise InvalidInputError("the closed form needs one symmetric kernel")
     log_weights = operator.components_[0].log_weights
     own = 0.0 if log_weights is None else operator.on_host(log_weights)
-    log_law = operator.log_degrees[:, 0] + own
+    log_law = operator.log_degrees[:, 0] + own - factors
     law = np.exp(log_law - np.max(log_law))
     return law / np.sum(law)
+
+
+def _reversing_factors(operator: MarkovOperator) -> np.ndarray | float | None:
+    if isinstance(operator, ScoreOperator):
+        return operator._factors
+    if operator.reversible:
+        return 0.0
+    return gaussian_factors(operator) if operator.square else None
 
 
 def eigenpairs(
     operator: MarkovOperator, k: int, hbar: float = 1.0, *, tolerance: float = 1e-12, seed: int = 0
 ) -> Eigenpairs:
-    """The k lowest eigenpairs of the generator 𝒞 = 4ħβ(I - P).
+    """The k lowest eigenpairs of the generator 𝒞 = 4ħβ(I - P), with their multiplicities.
 
-    Reversible operators are symmetrised, S = π^½ P π^-½, and the largest eigenvalues of S taken by
+    Reversible operators, also scores and kernels that are symmetric up to factors of one point (see
+    `symmetry`), are symmetrised, S = π^½ P π^-½, and the largest eigenvalues of S taken by
     Lanczos; the eigenvalues of 𝒞 then follow as Rayleigh quotients of differences formed inside
-    the sums, so that nothing is lost at large β. Others go through Arnoldi's method. The start
-    vector is seeded.
+    the sums, so that nothing is lost at large β. Others go through Arnoldi's method. What was found
+    is then deflated and more looked for, so that a repeated eigenvalue comes as often as it is one.
+    The start vector is seeded; where k parts a repeated eigenvalue, it chooses the vectors.
 
     Parameters
     ----------
@@ -156,7 +235,8 @@ def eigenpairs(
     Raises
     ------
     DisconnectedError
-        When the eigenvalue zero is not simple.
+        When not all points communicate in float64, or some have no stationary mass; the message
+        names the rows.
     SpectrumError
         When the solver does not converge, or the ground eigenvalue is not zero to 1e-10.
     """
@@ -164,13 +244,13 @@ def eigenpairs(
     if not operator.square or not 1 <= k <= n - 2:
         raise InvalidInputError(f"between 1 and {n - 2} eigenpairs of a square operator, not {k}")
     start = np.random.default_rng(seed).standard_normal(n)
-    if operator.reversible:
-        operator.refuse_disconnected("the spectrum's ground state")
-        law, solver = reversible_law(operator), f"{operator.linalg.__name__}.eigsh"
+    refuse_reducible(operator, communicating_classes(operator), "the spectrum's ground state")
+    if _reversing_factors(operator) is not None:
+        law, solver = _positive_law(operator), f"{operator.linalg.__name__}.eigsh"
         vectors = _lanczos(operator, law, k, start, tolerance)
     else:
         law, solver = np.full(n, 1 / n), "scipy.sparse.linalg.eigs"
-        vectors = _arnoldi(operator, k, start, tolerance)[1]
+        vectors = rightmost_eigenpairs(operator, k, start, tolerance)[1]
     largest = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None], axis=0)
     vectors = vectors / (largest / np.abs(largest))
     vectors = vectors / np.sqrt(np.sum(law[:, None] * np.abs(vectors) ** 2, axis=0))
@@ -217,25 +297,7 @@ def _lanczos(
     symmetric = linalg.LinearOperator(
         operator.shape, matvec=lambda v: root * operator._matvec(v.ravel() / root), dtype=law.dtype
     )
-    try:
-        values, vectors = linalg.eigsh(
-            symmetric, k, which="LA", v0=xp.asarray(start), tol=tolerance
-        )
-    except ArpackError as error:
-        raise SpectrumError(f"eigsh did not converge: {error}") from error
-    ordered = (vectors / root[:, None])[:, xp.argsort(-values)]
-    return ordered if xp is np else xp.asnumpy(ordered)
-
-
-def _arnoldi(
-    operator: LinearOperator, k: int, start: np.ndarray, tolerance: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs of largest real part, largest first."""
-    k = max(k, 1)
-    basis = min(operator.shape[0], max(2 * k + 1, _BASIS))
-    try:
-        values, vectors = eigs(operator, k, which="LR", v0=start, tol=tolerance, ncv=basis)
-    except ArpackError as error:
-        raise SpectrumError(f"eigs did not converge: {error}") from error
-    order = np.argsort(-np.real(values))[:k]
-    return values[order], vectors[:, order]
+    _, vectors = largest_eigenpairs(
+        symmetric, k, xp.asarray(start), tolerance, linalg, operator.device
+    )
+    return operator.on_host(vectors / root[:, None])

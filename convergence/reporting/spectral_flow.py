@@ -42,9 +42,7 @@ def spectral_flow(
         ax.plot(fine, (k + fine) ** 2, "k--", lw=0.7, label=names[0])
         ax.plot(fine, exact, color=COLOURS[0], label=names[1])
     for i, flux in enumerate(fluxes):
-        found = MagneticOperator(walk, bilinear_phase(flux * turn)).eigenvalues(
-            count, tolerance=1e-6
-        )
+        found = MagneticOperator(walk, bilinear_phase(flux * turn)).eigenvalues(count)
         name = f"sample, $N = {n}$" if i == 0 else None
         ax.plot(np.full(count, flux), found, "o", color=COLOURS[1], mfc="white", label=name)
     ax.set(xlabel="flux $a_0$", ylabel="eigenvalue", ylim=(-0.2, 5))

@@ -15,9 +15,13 @@ from ..errors import InvalidInputError, QuadratureError, SamplerError, require_f
 
 # nodes of the finest tensor rule, and of the grid on which a maximum is looked for
 MOST_NODES = 4_000_000
+# Gauss-Legendre nodes of one coordinate: for more, a dense eigenproblem takes minutes to hours
+MOST_GAUSS = 2048
 GRID = 40_000
 # proposals drawn at once
 BATCH = 16_384
+# batches without a single point before a density counts as too narrow
+MOST_EMPTY = 1000
 
 
 @dataclass(frozen=True)
@@ -99,14 +103,23 @@ def integral(
     Raises
     ------
     QuadratureError
-        When it does not settle to 1e-12, for example because g is not smooth.
+        When it does not settle to 1e-12, for example because g is not smooth; when g is NaN or
+        +inf somewhere, or -inf everywhere.
     """
     n, previous, change = 16, np.nan, np.inf
-    while not change <= 1e-13 and n ** len(box) <= MOST_NODES:
+    most = np.inf if all(coordinate.periodic for coordinate in box) else MOST_GAUSS
+    names = ", ".join(c.name for c in box)
+    while not change <= 1e-13 and n ** len(box) <= MOST_NODES and n <= most:
         rules = [coordinate.rule(n) for coordinate in box]
         logs = log_integrand(tensor([nodes for nodes, _ in rules]))
         weights = np.prod(tensor([weights for _, weights in rules]), axis=1)
         top = np.max(logs)
+        if not np.isfinite(top):
+            what = "vanishes everywhere" if top == -np.inf else "is not finite somewhere"
+            raise QuadratureError(
+                f"the integrand over {names} {what}: give a finite embedding with a regular "
+                "metric, and a finite density"
+            )
         value = float(top + np.log(np.sum(weights * np.exp(logs - top))))
         change, previous = abs(value - previous), value
         if np.isnan(change):
@@ -114,7 +127,7 @@ def integral(
         n *= 2
     if not change <= 1e-12:
         raise QuadratureError(
-            f"the integral over {', '.join(c.name for c in box)} settles to {change:.1e} only, "
+            f"the integral over {names} settles to {change:.1e} only, "
             "1e-12 is needed: give a smooth density and embedding, periodic where declared so"
         )
     return previous, change
@@ -136,6 +149,8 @@ def maximum(function: Callable[[np.ndarray], np.ndarray], box: Sequence[Coordina
     grid = tensor(axes)
     values = function(grid)
     best = float(np.max(values))
+    if not np.isfinite(best):
+        return best  # for the caller to refuse: there is nothing to ascend
     low, high = (np.array([getattr(c, end) for c in box]) for end in ("low", "high"))
     steps = (high - low) / (count - 1)
 
@@ -166,13 +181,24 @@ def rejection_sample(
     Raises
     ------
     SamplerError
-        When a proposed point has a density above the bound, so that the law would be wrong.
+        When a proposed point has a density above the bound, so that the law would be wrong; when
+        the bound is not finite, or no proposal is ever taken.
     """
     if not isinstance(n, Integral) or n < 0:
         raise InvalidInputError(f"the number of points must be a whole number, not {n!r}")
+    if not np.isfinite(log_bound):
+        raise SamplerError(
+            f"the density's maximum is exp({log_bound:g}): give a density and a metric that are "
+            "finite everywhere and do not vanish everywhere"
+        )
     low, length = (np.array([getattr(c, key) for c in box]) for key in ("low", "length"))
     found, count = [], 0
     while count < n:
+        if not count and len(found) == MOST_EMPTY:
+            raise SamplerError(
+                f"none of {MOST_EMPTY * BATCH:,} proposals was taken: the density is too narrow "
+                "for its box; take a smaller range of the coordinates"
+            )
         proposals = low + length * rng.random((BATCH, len(box)))
         logs = log_density(proposals)
         if np.max(logs) > log_bound:

@@ -1,12 +1,18 @@
 """Machine code: the same numbers just compiled, and loaded from the cache."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import convergence
+
+PACKAGE = Path(convergence.__file__).parent
 
 PROGRAM = """
 import hashlib, sys
@@ -38,32 +44,63 @@ def test_compiled_and_cached_code_agree_to_the_last_bit(tmp_path):
     assert first == second
 
 
-def test_an_edit_of_any_kernel_source_compiles_anew(tmp_path):
-    """The sums live in one file and the drivers in another: no old code of the first stays."""
-    package = Path(convergence.__file__).parent
-    copy = tmp_path / "convergence"
-    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    program = (
-        "import numpy as np; from convergence.kernels import gaussian_sums; "
-        "x = np.arange(12.0)[:, None]; print(gaussian_sums(x, x, 0.1, None, x**2)[1].sum())"
+SMALL = """
+import numpy as np
+from convergence.kernels import gaussian_sums
+x = np.linspace(0, 1, 300)[:, None]
+print(gaussian_sums(x[:5], x, 30.0)[0].tolist())
+"""
+
+
+def printed(program, package, **variables):
+    """What a program prints with the package in a folder, on a fresh process."""
+    environment = {**os.environ, "PYTHONPATH": str(package), **variables}
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=package,  # comes first on the path
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.parametrize("users_folder", [False, True])
+def test_an_edit_of_any_kernel_source_reaches_its_callers(tmp_path, users_folder):
+    """The drivers of cpu.py are compiled with what they call from pairs.py."""
+    shutil.copytree(PACKAGE, tmp_path / "convergence", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = {"NUMBA_CACHE_DIR": str(tmp_path / "cache") if users_folder else ""}
+    source = tmp_path / "convergence" / "kernels" / "pairs.py"
+    text = source.read_text()
+    edited = text.replace(
+        "total += weight\n    return total", "total += weight\n    return 60.0 * total"
     )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    environment.pop("NUMBA_CACHE_DIR", None)
+    assert edited != text
+    first = printed(SMALL, tmp_path, **folder)
+    source.write_text(edited)
+    second = printed(SMALL, tmp_path, **folder)
+    source.write_text(text)
+    assert printed(SMALL, tmp_path, **folder) == first
+    np.testing.assert_allclose(
+        np.subtract(json.loads(second), json.loads(first)), np.log(60), rtol=1e-12
+    )
+    caches = {path.parent for path in tmp_path.rglob("*.nbc")}
+    assert len(caches) == 2
 
-    def number():
-        command = [sys.executable, "-c", program]
-        run = subprocess.run(
-            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        return float(run.stdout)
 
-    right = number()
-    pairs = copy / "kernels" / "pairs.py"
-    text = pairs.read_text()
-    line = "total += buffer[j] * (values[k, j] - center)"
-    assert text.count(line) == 1
-    pairs.write_text(text.replace(line, f"2 * {line}".replace("2 * total += ", "total += 2 * ")))
-    wrong = number()
-    assert abs(wrong - right) > 0.1 * abs(right)
-    pairs.write_text(text)
-    assert number() == right
+def test_a_cache_is_kept_where_the_package_cannot_be_written(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "convergence", ignore=shutil.ignore_patterns("__pycache__"))
+    # a file where the folder would be stops every user, also root
+    (tmp_path / "convergence" / "kernels" / "__pycache__").write_text("")
+    ask = "from convergence.kernels.compiled import cache_folder as f; print(f(''), f('/dev/null'))"
+    users = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
+    kept, none = printed(ask, tmp_path, **users).split()
+    assert Path(kept).is_relative_to(tmp_path / "home")
+    assert Path(kept).is_dir()
+    assert none == "None"
+    assert printed(SMALL, tmp_path, NUMBA_CACHE_DIR="/dev/null") == printed(SMALL, PACKAGE.parent)
+
+
+def test_no_kernel_is_cached_by_its_own_file_alone():
+    for path in (PACKAGE / "kernels").glob("*.py"):
+        assert path.name == "compiled.py" or "njit" not in path.read_text()

@@ -112,3 +112,16 @@ def test_what_is_no_line_is_refused():
     with pytest.raises(NoReferenceError, match="settle"):
         limits.expectation(INTERVAL, Causal(), wild, np.array([[0.9]]), 5.0)
     assert limits.expectation(LINE, Distance(), f, x, 9.0) != 0
+
+
+@pytest.mark.parametrize("future", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_key_at_the_query_itself_is_kept(axis, future):
+    """By brute force over pairs: positions tie on the diagonal and at a second key."""
+    keys = np.array([[0.0, 2.0], [1.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    scores = Causal(axis, reversed=future)(keys, keys, 3.0)
+    for i, x in enumerate(keys):
+        for j, y in enumerate(keys):
+            kept = y[axis] >= x[axis] if future else y[axis] <= x[axis]
+            assert scores[i, j] == (-3.0 * np.sum((x - y) ** 2) if kept else -np.inf)
+    assert np.all(np.diag(scores) == 0)

@@ -1,14 +1,16 @@
 """Potentials on profiles: their equations at other points, brute force, and known limits."""
 
+import time
+
 import numpy as np
 import pytest
 
 from convergence import limits
-from convergence.errors import InvalidInputError, NotConvergedError
+from convergence.errors import InvalidInputError, NotConvergedError, QuadratureError
 from convergence.limits import potentials
 from convergence.limits import profile as profiles
 from convergence.scores import CoifmanLafon
-from convergence.spaces import Circle, Sphere
+from convergence.spaces import Chart, Circle, Coordinate, Sphere, angle
 
 R, SKEW = 2.0, 0.8
 CIRCLE = Circle(1.3, 0.6)
@@ -172,3 +174,46 @@ def test_failures_are_named(monkeypatch):
         limits.bridge_potentials(profile, 30.0, tilted(0.3, 0.0), tilted(0.3, np.pi))
     with pytest.raises(NotConvergedError, match="5 steps"):
         limits.sinkhorn_potential(profile, 30.0)
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda p: potentials.log_mass(p, 30.0),
+        lambda p: potentials.sinkhorn_potential(p, 30.0),
+        lambda p: potentials.bridge_potentials(p, 30.0, lambda s: 0.3 * s, lambda s: -0.3 * s),
+    ],
+    ids=["mass", "sinkhorn", "bridge"],
+)
+@pytest.mark.parametrize(
+    ("embedding", "log_density", "error", "words"),
+    [
+        (("t", "t**2"), "Abs(t-1/3)", QuadratureError, "falls too slowly"),
+        (("t", "t**2"), "-log(t)/2", QuadratureError, "falls too slowly"),
+        (("1", "2"), "0", QuadratureError, "not finite"),
+        (("1/t", "t"), "0", NotConvergedError, "resolve"),
+        (("sqrt(t-1/2)", "t"), "0", InvalidInputError, "not finite"),
+    ],
+)
+def test_rough_and_degenerate_profiles_end_in_seconds(solve, embedding, log_density, error, words):
+    """A dense problem of 8192 nodes takes minutes."""
+    profile = profiles.profile_of(Chart((Coordinate("t", 0, 1),), embedding, log_density))
+    start = time.process_time()
+    with pytest.raises(error, match=words):
+        solve(profile)
+    assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize("length", [1.0, 3.0])
+def test_profiles_of_other_periods(length):
+    """An ellipse over another period has the same masses and potentials at the same places."""
+    turn, factor = Coordinate("t", 0.5, 0.5 + length, periodic=True), 2 * np.pi / length
+    angles = f"{factor!r}*(t - 1/2)"
+    slow, plain = (
+        profiles.profile_of(Chart((c,), (f"2*cos({a})", f"sin({a})"), f"cos({a})"))
+        for c, a in ((turn, angles), (angle("t"), "t"))
+    )
+    t = np.linspace(0, 2 * np.pi, 13)
+    for solve in (potentials.log_mass, potentials.sinkhorn_potential):
+        found, expected = solve(slow, 20.0)(0.5 + t / factor), solve(plain, 20.0)(t)
+        np.testing.assert_allclose(found, expected, atol=1e-11)

@@ -93,6 +93,42 @@ def test_large_beta_needs_no_more_than_some_hundred_sums():
     np.testing.assert_allclose(found.coupling().sum(axis=0), b, rtol=1e-10)
 
 
+@pytest.mark.parametrize("beta", [50.0, 1000.0, 1e6])
+def test_unequal_marginals_on_two_points_at_large_beta(beta):
+    """What the second key lacks comes from the other point, at any distance: no other coupling."""
+    two = np.array([[0.0], [1.0]])
+    found = bridge(two, two, beta, np.array([0.3, 0.7]), np.array([0.5, 0.5]))
+    assert found.converged
+    # marginals to 1e-12 or, as documented, to the rounding of potentials near β
+    accuracy = max(1e-12, 4 * np.finfo(float).eps * beta)
+    np.testing.assert_allclose(found.coupling(), [[0.3, 0], [0.2, 0.5]], rtol=0, atol=accuracy)
+
+
+@pytest.mark.parametrize("beta", [1000.0, 1e4])
+def test_marginals_far_apart_at_large_beta(beta):
+    """Both marginals and the form exp(φ - β|x - y|² + ψ): there is no other such coupling."""
+    some = np.random.default_rng(0)
+    points = some.standard_normal((40, 1))
+    a, b = (m / m.sum() for m in some.random((2, 40)))
+    found = bridge(points, points, beta, a, b)
+    assert found.converged
+    coupling = found.coupling()
+    rounding = 100 * np.finfo(float).eps * beta * np.ptp(points) ** 2
+    expected = dense(found, points, points, beta)
+    share = np.finfo(float).eps * np.max(a)  # entries of P are known to the rounding of one
+    np.testing.assert_allclose(coupling, expected, rtol=rounding, atol=share)
+    np.testing.assert_allclose(coupling.sum(axis=1), a, rtol=1e-12)
+    np.testing.assert_allclose(coupling.sum(axis=0), b, rtol=rounding)
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_hardly_any_iterations_leave_a_coupling_that_says_its_error(most):
+    found = bridge(X, Y, 8.0, A, B, max_iterations=most)
+    assert not found.converged
+    columns = found.coupling().sum(axis=0)
+    np.testing.assert_allclose(found.marginal_error, np.max(np.abs(np.log(columns / B))))
+
+
 def test_newton_keeps_the_free_constant_of_the_potentials_at_bay():
     """Constants solve the homogeneous equation: left to the rounding they grew to 1e4 here."""
     points = Sphere(2, 1.1, (0, 0, 1)).sample(2000, np.random.default_rng(1))

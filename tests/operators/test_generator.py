@@ -242,3 +242,11 @@ def test_rows_out_of_reach_of_a_per_point_metric_are_named():
 def test_a_degree_of_no_points_is_refused():
     with pytest.raises(InvalidInputError, match="pass at least one chunk"):
         streamed_degree([], Distance(), 20.0, targets=TARGETS)
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [1, 150, 180]])
+def test_a_degree_in_chunks_is_the_mean_of_the_kernel(cuts):
+    points = SPHERE.sample(200, np.random.default_rng(3))
+    kernel = np.exp(-20 * np.sum((TARGETS[:, None] - points) ** 2, axis=-1))
+    found = streamed_degree(np.split(points, cuts), Distance(), 20.0, targets=TARGETS)
+    np.testing.assert_allclose(found, np.mean(kernel, axis=1), rtol=1e-12)

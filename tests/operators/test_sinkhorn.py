@@ -92,6 +92,24 @@ def test_path_of_three_nodes_without_its_diagonal():
     np.testing.assert_allclose(half, 0.5 * (1 - np.eye(3)), rtol=1e-11)
 
 
+def test_a_marginal_that_the_path_of_three_cannot_carry():
+    """The middle point must take what both ends have: (1, 2, 1) alone has a scaling."""
+    for marginal in (np.ones(3), np.full(3, 0.1), np.array([1, 2, 1.2])):
+        with pytest.raises(InfeasibleError, match=r"without a partner.*self-loops"):
+            sinkhorn(LINE, 50.0, self_loops=False, marginal=marginal)
+    found = sinkhorn(LINE, 50.0, self_loops=False, marginal=np.array([1.0, 2.0, 1.0]))
+    expected = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    np.testing.assert_allclose(scaled(LINE, 50.0, found, False), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_hardly_any_iterations_leave_a_scaling_that_says_its_error(most):
+    found = sinkhorn(POINTS, 5.0, self_loops=True, max_iterations=most)
+    assert not found.converged
+    sums = scaled(POINTS, 5.0, found, True).sum(axis=1)
+    np.testing.assert_allclose(found.marginal_error, np.max(np.abs(np.log(sums))))
+
+
 def test_supports_without_a_matching():
     star = np.concatenate([np.zeros((1, 2)), Sphere(1).candidates()[:1] * 1.0, [[-1.0, 0.0]]])
     with pytest.raises(InfeasibleError, match="partner"):

@@ -1,5 +1,6 @@
 """Same numbers serial, parallel, resumed and in any order; nothing stale, nothing half-written."""
 
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -7,15 +8,18 @@ import sys
 import time
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import convergence
 from convergence.errors import CheckpointError, DeviceError, InvalidInputError, StudyError
 from convergence.running import Cell, cells, load_study, plan, read_run, run_study, write_cells
 from convergence.running.cells import compute
 from convergence.running.checkpoint import Checkpoint
+from convergence.running.provenance import code_version
 from convergence.running.results import cells_table, write_whole
 
 
@@ -99,8 +103,6 @@ def test_another_seed_or_an_edited_study_is_computed_anew(tiny, tmp_path):
 
     copy.write_text(tiny.read_text().replace("kappa=1.0", "kappa=1.1"))
     # a new process reads the file anew; this one must be told
-    from convergence.running.provenance import code_version
-
     load_study.cache_clear()
     code_version.cache_clear()
     kept.clear()
@@ -316,3 +318,16 @@ def test_study_files_that_are_none(tmp_path, text, message):
     load_study.cache_clear()
     with pytest.raises(StudyError, match="no Python file"):
         load_study(tmp_path / "missing.py")
+
+
+@pytest.mark.parametrize("file", ["pairs.py", "gaussian_sums.cu", "new.py"])
+def test_an_edit_of_a_kernel_changes_the_code_digest(tiny, tmp_path, monkeypatch, file):
+    package = tmp_path / "convergence"
+    shutil.copytree(Path(convergence.__file__).parent, package)
+    monkeypatch.setattr(convergence, "__file__", str(package / "__init__.py"))
+    digest = code_version.__wrapped__  # without what it remembers
+    before = digest(tiny)
+    assert digest(tiny) == before
+    with open(package / "kernels" / file, "a") as edited:
+        edited.write("\n")
+    assert digest(tiny) != before

@@ -2,6 +2,7 @@
 
 import doctest
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -263,6 +264,41 @@ def test_densities_that_are_not_smooth_are_refused(log_density):
         TorusOfRevolution(log_density=log_density).log_density(np.array([[0.5, 1.0]]))
 
 
+UNIT, BEYOND = (Coordinate("t", 0, 1),), (Coordinate("t", 0, 3),)
+
+
+@pytest.mark.parametrize(
+    ("chart", "words"),
+    [
+        (Chart(UNIT, ("t", "t**2"), "Abs(t-1/3)"), "settles"),
+        (Chart(UNIT, ("t", "t**2"), "-log(t)/2"), "settles"),
+        (Chart(UNIT, ("1", "2")), "vanishes everywhere"),
+        (Chart(UNIT, ("1/t", "t")), "settles"),
+        (Chart(BEYOND, ("sqrt(t-2)", "t")), "not finite"),
+    ],
+)
+def test_integrals_that_do_not_exist_or_settle_end_in_seconds(chart, words):
+    """Gauss-Legendre rules of up to four million nodes would take days."""
+    start = time.process_time()
+    with pytest.raises(QuadratureError, match=words):
+        _ = chart.log_normaliser
+    assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        Chart(UNIT, ("1", "2")),
+        Chart(UNIT, ("1/t", "t")),
+        Chart(BEYOND, ("sqrt(t-2)", "t")),
+        Chart(UNIT, ("t",), "-1e24*(t-1/3)**2"),
+    ],
+)
+def test_laws_that_cannot_be_sampled_are_refused(chart):
+    with pytest.raises(SamplerError, match=r"vanish everywhere|narrow"):
+        chart.sample(3, np.random.default_rng(0))
+
+
 def test_a_density_above_its_bound_is_an_error():
     with pytest.raises(SamplerError, match="supposed maximum"):
         rejection_sample(lambda x: -(x[:, 0] ** 2), -0.5, SEGMENT, 10, np.random.default_rng(0))
@@ -282,3 +318,29 @@ def test_ends_that_are_no_numbers_are_refused(end):
 def test_a_number_of_points_is_whole(n):
     with pytest.raises(InvalidInputError, match="whole number"):
         Ellipse(2, 1).sample(n, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("length", [1.0, 3.0])
+def test_periods_other_than_two_pi(length):
+    """The same curve and density over another period: every number of the space is the same."""
+    turn, factor = Coordinate("t", 0.5, 0.5 + length, periodic=True), 2 * np.pi / length
+    angles = f"{factor!r}*(t - 1/2)"
+    shape, density = ("2*cos({0})", "sin({0})", "sin({0})**2"), "cos({0})"
+    slow = Chart((turn,), tuple(f.format(angles) for f in shape), density.format(angles))
+    plain = Chart((angle("t"),), tuple(f.format("t") for f in shape), density.format("t"))
+    t = np.linspace(0, 2 * np.pi, 9)[:, None]
+    s = 0.5 + t / factor
+    np.testing.assert_allclose(slow.volume, plain.volume, rtol=1e-13)
+    np.testing.assert_allclose(slow.log_density(s), plain.log_density(t), atol=1e-12)
+    f, g = slow.function("x0*x2"), plain.function("x0*x2")
+    for what in ("laplacian", "gradient"):
+        expected = getattr(plain, what)(g, t)
+        np.testing.assert_allclose(getattr(slow, what)(f, s), expected, atol=1e-11)
+    # the difference of coordinates: slope one, the same after a whole period, zero at half of one
+    near = turn.difference(np.array([0.7 + 1e-6]), 0.7)[0]
+    np.testing.assert_allclose(near, 1e-6, rtol=1e-9)
+    y = np.array([0.6, 0.9, 0.7 + length / 2])
+    np.testing.assert_allclose(
+        turn.difference(y + length, 0.7), turn.difference(y, 0.7), atol=1e-14
+    )
+    np.testing.assert_allclose(turn.difference(y, 0.7)[2], 0, atol=1e-15)

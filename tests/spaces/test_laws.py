@@ -168,3 +168,12 @@ def test_targets_are_fixed_apart_and_steep(space):
 def test_sampling_depends_on_the_generator_alone(space):
     a, b = (space.sample(50, np.random.default_rng(7)) for _ in range(2))
     np.testing.assert_array_equal(a, b)
+
+
+@every_space
+def test_every_coordinate_depends_on_the_generator(space):
+    """With another generator no column repeats, as one drawn from a stream of its own would."""
+    a, b = (space.sample(50, np.random.default_rng(seed)) for seed in (7, 8))
+    assert not np.any(np.all(a == b, axis=0))
+    one, two = np.split(space.sample(100, np.random.default_rng(7)), 2)
+    assert not np.any(np.all(one == two, axis=0))

@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special
@@ -18,6 +19,7 @@ from convergence.spaces import (
     Sphere,
     StarGraph,
 )
+from convergence.spaces.sphere import log_mean_exponential
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
@@ -105,6 +107,30 @@ def test_derivatives():
 def test_refusals(make):
     with pytest.raises(InvalidInputError):
         make()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_mean_exponential_at_every_size(d):
+    """Against 40 digits, also beyond 1e8 where SciPy's scaled Bessel function is lost."""
+    for r in (1e-3, 1.0, 300.0, 0.9e8, 1.1e8, 1e10, 1e15):
+        with mpmath.workdps(40):
+            nu, size = mpmath.mpf(d - 1) / 2, mpmath.mpf(r)
+            if r < 1e4:
+                bessel = mpmath.besseli(nu, size) * mpmath.exp(-size)
+            else:  # Hankel's series, its terms below 1e-40 left out
+                bessel, term = mpmath.mpf(1), mpmath.mpf(1)
+                for k in range(1, 12):
+                    term *= -(4 * nu**2 - (2 * k - 1) ** 2) / (8 * k * size)
+                    bessel += term
+                bessel /= mpmath.sqrt(2 * mpmath.pi * size)
+            scaled = mpmath.log(mpmath.gamma(nu + 1) * (2 / size) ** nu * bessel)
+            whole = float(scaled + size)
+        # the logarithm is a sum of terms of size nu log r
+        np.testing.assert_allclose(
+            log_mean_exponential(d, r, scaled=True), float(scaled), rtol=1e-14, atol=1e-14 * (1 + d)
+        )
+        rounding = 1e-15 * (abs(float(scaled)) + r) + 1e-14 * (1 + d)
+        np.testing.assert_allclose(log_mean_exponential(d, r), whole, rtol=0, atol=rounding)
 
 
 DRAWN = [
