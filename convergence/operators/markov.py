@@ -373,7 +373,7 @@ class MarkovOperator(LinearOperator):
         for start in range(0, n, _COLUMNS):
             unit = np.eye(n, min(_COLUMNS, n - start), -start)
             dense[:, start : start + _COLUMNS] = self._matmat(unit)
-        return dense
+        return np.maximum(dense, 0.0, out=dense)  # a zero may round to -1e-17
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed: sorted points, which on a device do not pickle."""

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 _SYMBOLS = {
-    "hbar": "ħ", "ell": "ℓ", "partial": "∂", "nabla": "∇", "infty": "∞", "det": "det",
+    "hbar": "ħ", "ell": "ℓ", "partial": "∂", "nabla": "∇", "infty": "∞",
     "to": "→", "rightarrow": "→", "leftarrow": "←", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥",
     "neq": "≠", "ne": "≠", "lt": "<", "gt": ">", "approx": "≈", "sim": "~", "propto": "∝",
     "in": "∈", "times": "×", "cdot": "·", "odot": "⊙", "otimes": "⊗", "pm": "±", "perp": "⊥",
@@ -100,7 +100,7 @@ class _Formula:
             return "".join(_letter(c, _ALPHABETS[name]) for c in self._argument())
         if name in ("mathrm", "mathbf", "text", "operatorname"):
             return self._named(self._argument(), before)
-        if name in _SYMBOLS and name != "det":
+        if name in _SYMBOLS:
             symbol = _SYMBOLS[name]
             return f" {symbol} " if symbol in _RELATIONS else symbol
         greek = _greek(name)

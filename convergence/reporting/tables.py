@@ -74,13 +74,13 @@ _TEXT_TO_LATEX = str.maketrans(
     }
 )  # fmt: skip
 _TEXT_TO_MARKDOWN = str.maketrans(
-    {**{c: f"&#{ord(c)};" for c in "|$\\*`[]"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"}
+    {**{c: f"&#{ord(c)};" for c in "|$\\*`[]"}, "<": "&lt;", ">": "&gt;"}
 )
 # of what mathematics may hold: no command that reads, writes, defines or ends something
 _UNSAFE = re.compile(
     r"\\(input|include|write|read|open|close|immediate|def|edef|gdef|xdef|let|futurelet|catcode"
     r"|csname|special|newcommand|renewcommand|usepackage|verb|begin|end|item|par|cr)(?![a-z])"
-    r"|\\[a-zA-Z]*input|\^\^|(?<!\\)[%#&]|\\$"
+    r"|\\[a-zA-Z]*input|\^\^|\\\\|\\$"
 )
 
 
@@ -108,7 +108,9 @@ def _is_safe(formula: str) -> bool:
 def _latex(cell: str) -> str:
     """A cell for LaTeX, of which mathematics alone is taken as it stands; a leading minus set."""
     found = "".join(
-        f"${part}$" if is_formula else part.translate(_TEXT_TO_LATEX).replace(r" \%", r"\,\%")
+        "$" + re.sub(r"(?<!\\)([&%#])", r"\\\1", part) + "$"
+        if is_formula
+        else part.translate(_TEXT_TO_LATEX).replace(r" \%", r"\,\%")
         for is_formula, part in _parts(cell)
     )
     return re.sub(r"^-(?=\d)", r"$-$", found)
