@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from scipy.sparse.linalg import ArpackError, eigs
 
 from ..backend import array_module
 from ..errors import (
@@ -26,8 +27,8 @@ from .communication import (
 )
 from .currents import elimination_law
 from .entries import log_matrix
+from .krylov import largest_eigenpairs, random_block
 from .markov import MarkovOperator
-from .multiplicity import arnoldi, largest_eigenpairs, rightmost_eigenpairs
 from .scored import ScoreOperator
 from .symmetry import gaussian_factors
 
@@ -36,6 +37,15 @@ GROUND_TOLERANCE = 1e-10
 # bytes, those of 2048 points, up to which a dense solve beats an iteration
 _DENSE = 1 << 25
 _TINY = 8 * 8**2  # too few points for an iteration
+# vectors in Arnoldi's basis for a law: with the solver's own 20 a gap of a percent costs three
+# times the products, all in restarts
+_BASIS = 40
+# residuals of an iterated and of a solved law; over the distance to the next eigenvalue, or over
+# the reciprocal condition, they say how far the law may be off
+_RESIDUAL = 1e-14
+_ROUNDING = float(np.finfo(float).eps)
+# error from which on a law is found by elimination, which has none
+_LAW_ERROR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -88,8 +98,9 @@ def stationary(
 
     Reversible: π_i ∝ exp(c_i) Σ_j K_ij. Where the dense matrix of another P takes at most
     `largest_dense` bytes, its linear equations are solved instead: for some thousand points faster
-    than Arnoldi's method wherever the walk mixes slowly. Where classes are joined only by steps too
-    rare for a sum, elimination on the dense matrix finds the law, up to 1 GiB.
+    than Arnoldi's method wherever the walk mixes slowly. Where it mixes so slowly that rounding
+    moves the law by more than 1e-6, or classes are joined only by steps too rare for a sum,
+    elimination on the dense matrix finds the law, up to 1 GiB; `method` says so.
 
     Raises
     ------
@@ -97,7 +108,8 @@ def stationary(
         When not all points communicate in float64 (`communicating_classes`), or some have no mass;
         the message names the rows. `stationary_by_class` gives one law a class.
     SpectrumError
-        When the solver finds no positive law.
+        When the solver finds no positive law, or the walk mixes too slowly for an iteration and is
+        too large for elimination.
     """
     seen = communicating_classes(operator)
     if operator.reversible:
@@ -106,11 +118,9 @@ def stationary(
     elif np.max(seen) > 0:
         law, method = _rare_law(operator, seen), "elimination"
     elif 8 * operator.shape[0] ** 2 <= max(largest_dense, _TINY):
-        law, method = _solved_law(operator, largest_dense), "scipy.linalg.solve"
+        law, method = _solved_law(operator, largest_dense)
     else:
-        start = np.random.default_rng(seed).random(operator.shape[0])
-        _, vectors = arnoldi(operator.T, min(2, operator.shape[0] - 2), start, 1e-14)
-        law, method = np.real(vectors[:, 0] / np.sum(vectors[:, 0])), "scipy.sparse.linalg.eigs"
+        law, method = _iterated_law(operator, seed)
     if not np.min(law) >= -1e-12 * np.max(law):  # NaN too
         raise SpectrumError("the solver found no positive stationary law")
     law = np.maximum(law, 0)
@@ -119,7 +129,7 @@ def stationary(
     return Stationary(law, residual, method)
 
 
-def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
+def _solved_law(operator: MarkovOperator, largest: int) -> tuple[np.ndarray, str]:
     """πP = π, its first equation replaced by Σπ = 1; by elimination where that is ill-conditioned.
 
     Where the walk hardly mixes, the equations determine the law no more in float64, although the
@@ -129,12 +139,36 @@ def _solved_law(operator: MarkovOperator, largest: int) -> np.ndarray:
     system = markov.T.copy()
     system[np.diag_indices_from(system)] -= 1.0
     system[0] = 1.0
+    norm = np.linalg.norm(system, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", linalg.LinAlgWarning)  # singular: the condition says so
+        factors = linalg.lu_factor(system, overwrite_a=True)
+    condition, _ = linalg.lapack.dgecon(factors[0], norm)
+    if condition * _LAW_ERROR < _ROUNDING:
+        return _eliminated(markov), "elimination"
+    return linalg.lu_solve(factors, np.eye(1, len(system))[0]), "scipy.linalg.solve"
+
+
+def _iterated_law(operator: MarkovOperator, seed: int) -> tuple[np.ndarray, str]:
+    """The left eigenvector of eigenvalue one, where the next one is far enough to tell them."""
+    n = operator.shape[0]
+    start, basis = np.random.default_rng(seed).random(n), min(n, _BASIS)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", linalg.LinAlgWarning)
-            return linalg.solve(system, np.eye(1, len(system))[0], overwrite_a=True)
-    except (linalg.LinAlgError, linalg.LinAlgWarning):
-        return _eliminated(markov)
+        values, vectors = eigs(operator.T, 2, which="LR", v0=start, tol=_RESIDUAL, ncv=basis)
+    except ArpackError as error:
+        raise SpectrumError(f"eigs did not converge: {error}") from error
+    first, second = np.argsort(-np.real(values))[:2]
+    gap = abs(1 - values[second])
+    if gap * _LAW_ERROR >= _RESIDUAL:
+        law = vectors[:, first]
+        return np.real(law / np.sum(law)), "scipy.sparse.linalg.eigs"
+    if 8 * n**2 > LARGEST_DENSE:
+        raise SpectrumError(
+            f"the second eigenvalue of P is {gap:.1e} from one, too near for an iteration to tell "
+            "the stationary law, and the dense matrix too large for elimination: take a smaller "
+            "beta, or treat parts of the points by themselves (restricted)"
+        )
+    return _eliminated(np.exp(log_matrix(operator))), "elimination"
 
 
 def _rare_law(operator: MarkovOperator, seen: np.ndarray) -> np.ndarray:
@@ -215,11 +249,12 @@ def eigenpairs(
     """The k lowest eigenpairs of the generator 𝒞 = 4ħβ(I - P), with their multiplicities.
 
     Reversible operators, also scores and kernels that are symmetric up to factors of one point (see
-    `symmetry`), are symmetrised, S = π^½ P π^-½, and the largest eigenvalues of S taken by
+    `symmetry`), are symmetrised, S = π^½ P π^-½, and the largest eigenvalues of S taken by block
     Lanczos; the eigenvalues of 𝒞 then follow as Rayleigh quotients of differences formed inside
-    the sums, so that nothing is lost at large β. Others go through Arnoldi's method. What was found
-    is then deflated and more looked for, so that a repeated eigenvalue comes as often as it is one.
-    The start vector is seeded; where k parts a repeated eigenvalue, it chooses the vectors.
+    the sums, so that nothing is lost at large β. Others go through block Arnoldi. A block has more
+    random columns than pairs are wanted, so that a repeated eigenvalue comes as often as it is one;
+    several columns at a time cost little more than one. The block is seeded; where k parts a
+    repeated eigenvalue, the seed chooses the vectors.
 
     Parameters
     ----------
@@ -243,14 +278,14 @@ def eigenpairs(
     n = operator.shape[0]
     if not operator.square or not 1 <= k <= n - 2:
         raise InvalidInputError(f"between 1 and {n - 2} eigenpairs of a square operator, not {k}")
-    start = np.random.default_rng(seed).standard_normal(n)
+    start = random_block(n, k, seed)
     refuse_reducible(operator, communicating_classes(operator), "the spectrum's ground state")
     if _reversing_factors(operator) is not None:
-        law, solver = _positive_law(operator), f"{operator.linalg.__name__}.eigsh"
-        vectors = _lanczos(operator, law, k, start, tolerance)
+        law, solver = _positive_law(operator), "block Lanczos"
+        vectors = _symmetrised(operator, law, k, start, tolerance)
     else:
-        law, solver = np.full(n, 1 / n), "scipy.sparse.linalg.eigs"
-        vectors = rightmost_eigenpairs(operator, k, start, tolerance)[1]
+        law, solver = np.full(n, 1 / n), "block Arnoldi"
+        vectors = largest_eigenpairs(operator.matmat, start, k, tolerance, symmetric=False).vectors
     largest = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None], axis=0)
     vectors = vectors / (largest / np.abs(largest))
     vectors = vectors / np.sqrt(np.sum(law[:, None] * np.abs(vectors) ** 2, axis=0))
@@ -288,16 +323,18 @@ def _generator(operator: MarkovOperator, vectors: np.ndarray, hbar: float) -> np
     return operator.generator(vectors, hbar)
 
 
-def _lanczos(
+def _symmetrised(
     operator: MarkovOperator, law: np.ndarray, k: int, start: np.ndarray, tolerance: float
 ) -> np.ndarray:
     """Right eigenvectors of P for its k largest eigenvalues, by way of the symmetric S."""
-    xp, linalg = array_module(operator.device), operator.linalg
-    root = xp.asarray(np.sqrt(law))
-    symmetric = linalg.LinearOperator(
-        operator.shape, matvec=lambda v: root * operator._matvec(v.ravel() / root), dtype=law.dtype
-    )
-    _, vectors = largest_eigenpairs(
-        symmetric, k, xp.asarray(start), tolerance, linalg, operator.device
-    )
-    return operator.on_host(vectors / root[:, None])
+    xp = array_module(operator.device)
+    root = xp.asarray(np.sqrt(law))[:, None]
+    vectors = largest_eigenpairs(
+        lambda v: root * operator._matmat(v / root),
+        xp.asarray(start),
+        k,
+        tolerance,
+        symmetric=True,
+        xp=xp,
+    ).vectors
+    return operator.on_host(vectors / root)
