@@ -19,7 +19,7 @@ ANGLE = np.pi
 # ħt; the density at the far end is then far above what the series of the reference rounds off
 TIMES = (0.2, 0.4)
 # N and replicates: of -4ħt log p_t errors grow with t, and most with a jump
-_SIZES = {"smoke": (1000, 12), "standard": (2700, 90), "paper": (8000, 200)}
+_SIZES = {"smoke": (2200, 12), "standard": (2700, 90), "paper": (8000, 200)}
 _BETA = 10.0
 
 

@@ -50,7 +50,7 @@ def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
     of the measured orders, themselves extrapolated. A claim whose bias is below every power
     passes when the difference at the largest β is below the rounding.
     """
-    if len(schedule.betas) < 3:
+    if not schedule.betas:
         return []
     betas = np.asarray(schedule.betas)
     expectations = np.stack([claim.expectation(beta) for beta in betas])
@@ -59,7 +59,12 @@ def bias_check(claim: Claim, schedule: Schedule) -> list[Verdict]:
         values, limit = expectations[:, :, j], claim.limit[:, j]
         scale = max(1.0, float(np.max(np.abs(limit))))
         expansion = claim.expansion(j)
-        if expansion is None:
+        if expansion is not None and len(betas) < 3:
+            reason = "an order needs at least three β"
+            verdicts.append(
+                Verdict("bias", "order", label, Outcome.INCONCLUSIVE, np.nan, np.nan, reason=reason)
+            )
+        elif expansion is None:
             verdicts.append(_no_bias(values[-1], limit, scale, label))
         else:
             verdicts += _value_and_order(expansion, values, limit, scale, betas, label)

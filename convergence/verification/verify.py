@@ -20,7 +20,7 @@ FALSE_ALARM_RATE = 1e-4
 
 # why a check that a claim lists has nothing to decide
 _LACKS = {
-    "bias": "the schedule has fewer than three β for it",
+    "bias": "the schedule has no β for it",
     "sampling": "the schedule has no setting for it",
     "joint": "the schedule has no settings for it",
     "faults": "the claim lists no fault",
