@@ -158,16 +158,14 @@ STUDY = Study(
         varadhan_claim(
             "varadhan-local",
             Distance(),
-            statement=r"$S^1$, local walk: $-4\hbar t\log p_t(x, -x)$ at $\hbar t = 0.2$, $0.4$; "
-            r"$d^2 = \pi^2$ as $t \to 0$",
+            statement=r"$S^1$, local walk: $-4\hbar t\log p_t(x, -x)$ at $\hbar t = 0.2$, $0.4$",
             source=VARADHAN,
             wrong={"joined by a jump": bond(circle, 0.2, ANTIPODE)},
         ),
         varadhan_claim(
             "varadhan-jump",
             bond(circle, 1.0, ANTIPODE),
-            statement=r"$S^1$, bond to $-x$: $-4\hbar t\log p_t(x, -x)$ at $\hbar t = 0.2$, $0.4$; "
-            r"0 as $t \to 0$",
+            statement=r"$S^1$, bond to $-x$: $-4\hbar t\log p_t(x, -x)$ at $\hbar t = 0.2$, $0.4$",
             source=VARADHAN,
             wrong={
                 "rate halved": bond(circle, 0.5, ANTIPODE),
