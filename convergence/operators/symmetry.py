@@ -42,15 +42,42 @@ def score_factors(operator: MarkovOperator) -> np.ndarray | None:
 
 
 def gaussian_factors(operator: MarkovOperator) -> np.ndarray | None:
-    """a of one Gaussian kernel from queries u to keys v, or None where it is not symmetrisable.
+    """a of a Gaussian kernel from queries u to keys v, or None where it is not symmetrisable.
+
+    Of several components, with shares p_m and degrees d_m, each must be so, and all with one law:
+    π_i ∝ exp(c_i - a_i) d_m,i / p_m,i for every m, up to a factor. The a of the first then holds
+    log p too.
+    """
+    found, laws = [], []
+    for m, part in enumerate(operator.components_):
+        factors = _component_factors(operator, m)
+        if factors is None:
+            return None
+        if part.share is not None:
+            share = operator.on_host(part.share)
+            if not np.all(share > 0):
+                return None
+            factors = factors + np.log(share)
+        weights = 0.0 if part.log_weights is None else operator.on_host(part.log_weights)
+        found.append(factors)
+        with np.errstate(invalid="ignore"):  # of weights -inf
+            laws.append(weights + operator.log_degrees[:, m] - factors)
+    for law in laws[1:]:
+        change = law - laws[0]
+        allowed = _ROUNDING * (10 + np.max(np.abs(law)) + np.max(np.abs(laws[0])))
+        if not np.ptp(change) <= allowed:  # NaN too
+            return None
+    return found[0]
+
+
+def _component_factors(operator: MarkovOperator, m: int) -> np.ndarray | None:
+    """a of one component.
 
     s_ij - s_ji = |v|²-terms of one point + 2β (u_i·v_j - u_j·v_i). With centred coordinates the
     antisymmetric part is U Vᵀ - V Uᵀ, which must vanish; its norm is that of a matrix of the size
     of the dimension, by a QR decomposition.
     """
-    only, beta = operator.components_[0], operator.beta
-    if len(operator.components_) > 1:
-        return None
+    only, beta = operator.components_[m], operator.beta
     u, v = operator.on_host(only.queries), operator.on_host(only.keys)
     mean_u, mean_v = np.mean(u, axis=0), np.mean(v, axis=0)
     cu, cv = u - mean_u, v - mean_v

@@ -19,7 +19,7 @@ from convergence.operators import (
     stationary,
     stationary_by_class,
 )
-from convergence.scores import Distance
+from convergence.scores import Distance, Jump, Mixture
 from convergence.spaces import Circle, Sphere
 
 
@@ -225,3 +225,28 @@ def test_a_law_that_rounding_would_move_is_eliminated(gap, parts):
     for largest in (0, 1 << 25):
         found = stationary(operator, largest_dense=largest)
         np.testing.assert_allclose(found.law, exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rate", [1.0, "1 + x0/2"])
+def test_symmetric_jumps_go_to_the_symmetric_solver(rate):
+    """A bond to the antipode both ways, at a rate that T leaves alone or does not."""
+    circle = Circle(0.7)
+    rate = circle.polynomial(rate) if isinstance(rate, str) else rate
+    antipode = ((-1.0, 0.0), (0.0, -1.0))
+    points = circle.sample(300, np.random.default_rng(5))
+    walk = MarkovOperator.of_sample(
+        points, Mixture(circle, Distance(), (Jump(rate, antipode),)), 8.0, self_loops=False
+    )
+    found = eigenpairs(walk, 6)
+    dense = walk.toarray()
+    right = np.sort(np.real(np.linalg.eigvals(dense)))[::-1][:6]
+    np.testing.assert_allclose(1 - np.real(found.values) / 32, right, atol=1e-10)
+    law = stationary(walk).law
+    coupling = law[:, None] * dense
+    if isinstance(rate, float):
+        assert found.solver == "block Lanczos"
+        assert np.isrealobj(found.values)
+        np.testing.assert_allclose(coupling, coupling.T, atol=1e-13)
+    else:
+        assert found.solver == "block Arnoldi"
+        assert np.max(np.abs(coupling - coupling.T)) > 1e-6
