@@ -160,7 +160,7 @@ def table(handmade, cells, statement, cell):
 
 
 def test_the_markdown_table(handmade, cells, folder):
-    lines = table(handmade, cells, lambda text: text.replace("& #", "&amp; #"), str)
+    lines = table(handmade, cells, str, str)
     text = "".join(f"| {' | '.join(line)} |\n" for line in [HEADS, ["---"] * 12, *lines])
     assert (folder / "table.md").read_text(encoding="utf-8") == text
 
