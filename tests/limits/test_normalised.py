@@ -77,7 +77,7 @@ def direct(space, rule, normalisation, f, x, beta):
         (Circle(0.9, 0.2, 0.8), circle_rule, "x0*x1", PSI),
         (Sphere(2, 0.8, (0, 0, 1), 1.3), sphere_rule, "x0*x2", Polynomial("x1", 3)),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__name__", None) or repr(value),
 )
 def test_expectations_tend_to_the_limit_with_order_one(space, rule, expression, target):
     """The error at 2β is half that at β, and Richardson's value is the limit to 1/β²."""

@@ -79,7 +79,12 @@ PROBLEMS = [
 ]
 
 
-@pytest.mark.parametrize(("space", "score", "expression", "rule"), PROBLEMS, ids=repr)
+def named(value):
+    """An id that is the same in every process."""
+    return value.__name__ if callable(value) and hasattr(value, "__name__") else repr(value)
+
+
+@pytest.mark.parametrize(("space", "score", "expression", "rule"), PROBLEMS, ids=named)
 def test_closed_forms_against_quadrature(space, score, expression, rule):
     f = space.polynomial(expression)
     y, weights = rule(space)
